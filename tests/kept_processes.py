@@ -13,7 +13,7 @@ import pytest
 
 from xlareport.runtime import worker_pool
 from xlareport.runtime.worker_pool import InlineExecutor, WorkerPool
-from xlareport.site import builder
+from xlareport.site import builder, kept_site
 from xlareport.site.builder import MkdocsEnd, MkdocsRun, MkdocsWorker
 
 START_POOL = WorkerPool.__init__
@@ -90,3 +90,4 @@ def share_processes() -> None:
     patch = pytest.MonkeyPatch()
     patch.setattr(builder, "MkdocsWorker", MkdocsKeeper().worker)
     patch.setattr(WorkerPool, "__init__", start_pool)
+    patch.setattr(kept_site, "user_folder", lambda: None)  # what tests alter stays in their folders

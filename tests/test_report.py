@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import jsonschema
 import pytest
 from tests.parts import parts
 from tests.report_files import paths_of
+from tests.walks import LONG_WALKS
 
 from xlareport.analysis import dump as analysis_dump
 from xlareport.dump import duplicate_modules
@@ -295,6 +297,50 @@ def test_altered_entries_and_a_killed_build_change_nothing(
         builder.kill()
     build(dump, BuildOptions(out=warm, html=False))
     assert files_of(warm / "site_src") == files_of(cold / "site_src")
+
+
+def without_the_main_program(dump: Path) -> None:
+    for path in dump.glob("*.jit_train_step.*"):
+        path.unlink()
+
+
+def with_a_recompilation(dump: Path) -> None:
+    for path in dump.glob("module_0000.*"):
+        shutil.copy2(path, dump / path.name.replace("module_0000", "module_0001"))
+
+
+def with_another_order(dump: Path) -> None:
+    for path in dump.glob("module_0000.*"):
+        path.rename(dump / path.name.replace("module_0000", "module_0099"))
+
+
+def with_later_files(dump: Path) -> None:
+    for path in dump.glob("module_0000.*"):
+        os.utime(path, (path.stat().st_mtime + 3600,) * 2)
+
+
+RELATED = (
+    with_a_recompilation,
+    with_later_files,
+    without_the_main_program,
+    with_another_order,
+)
+
+
+def test_pages_of_unchanged_modules_follow_the_others(unpacked: Unpack, tmp_path: Path) -> None:
+    """Each change is of one module and moves others: their neighbors, ranks, roles, findings."""
+    dump, warm = tmp_path / "dump", tmp_path / "warm"
+    dump.mkdir()
+    for path in unpacked("jax-cpu-train").glob("module_000[024]*optimizations.txt"):
+        shutil.copy2(path, dump)
+    build(dump, BuildOptions(out=warm))
+    for number, change in enumerate(RELATED if LONG_WALKS else RELATED[::2]):
+        change(dump)
+        cold = tmp_path / f"cold-{number}"
+        build(dump, BuildOptions(out=cold, cache_bytes=0))
+        build(dump, BuildOptions(out=warm, jobs=1 + number % 2))
+        for folder in ("site_src", "site"):
+            assert files_of(warm / folder) == files_of(cold / folder), change
 
 
 def _whole(entries: list[Path]) -> list[Path]:

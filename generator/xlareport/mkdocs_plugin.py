@@ -14,7 +14,7 @@ from typing import Any, Literal
 from jinja2 import Environment, FileSystemLoader, TemplateError
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from xlareport.pages import navigation
 from xlareport.pages.rendering.templates import Compiled, Kept, headings_alone, put_back
 from xlareport.site.finish import NOT_FOUND, Finish, finish_files, own_settings
+from xlareport.site.finished_pages import FinishedPages, open_finished_pages
 from xlareport.site.site_shares import MODULES, WRITTEN_WHOLE, SiteShare, own_share, share_paths
 from xlareport.storage.payloads import payload_path
 
@@ -83,6 +84,8 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     """The part of the site that this process makes; None for all of it."""
     _sources = Path()
     _finish = Finish(is_searched=False)
+    _former: FinishedPages | None = None
+    """Pages of the former build; None where none are kept."""
     _kept: Kept = ()
     """The HTML between the headings of the page that is being read."""
 
@@ -131,12 +134,22 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
             config.nav = _navigation(config.nav, pages)
         return files
 
-    def on_nav(self, nav: Navigation, *, files: Files, **_: object) -> Navigation:
-        """Leave shares of the module pages to other processes, and files to one of them."""
+    def on_nav(self, nav: Navigation, *, files: Files, config: MkDocsConfig) -> Navigation:
+        """Leave shares of the module pages to other processes, and files to one of them.
+
+        Pages that a former build finished are taken from there.
+        """
+        self._former = open_finished_pages(files, config, is_searched=self._finish.is_searched)
         for file in files if self._share else ():
             if not self._is_own(file):
                 file.inclusion = InclusionLevel.EXCLUDED
+        if self._former:
+            self._former.take(filter(self._is_whole, files.documentation_pages()))
         return nav
+
+    def _is_whole(self, file: File) -> bool:
+        """Return whether this process makes a page, and more than its title."""
+        return self._is_first or file.src_uri.startswith(_MODULE_PAGES)
 
     @property
     def _is_first(self) -> bool:
@@ -160,7 +173,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
         """Protect text from Markdown that it would parse without changing."""
         self._kept = ()
-        if not (self._is_first or page.file.src_uri.startswith(_MODULE_PAGES)):
+        if not self._is_whole(page.file):
             title = _TITLE.search(markdown)
             return markdown[: title.end()] if title else ""
         if page.meta.get("between_headings") != "html":
@@ -176,9 +189,12 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
             page.present_anchor_ids = anchors.union(*map(_ANCHOR.findall, self._kept))
         return _JOINED.sub(r"\1\n", html)
 
-    def on_post_page(self, output: str, **_: object) -> str:
+    def on_post_page(self, output: str, *, page: Page, **_: object) -> str:
         """Finish the page: only the theme's own inline scripts may run, never one in it."""
-        return self._finish.finish_page(output)
+        finished = self._finish.finish_page(output)
+        if self._former:
+            self._former.keep(page, finished)
+        return finished
 
     def on_post_template(self, output_content: str, *, template_name: str, **_: object) -> str:
         """Finish the pages that the theme brings along; 404.html is one of a report then."""
@@ -186,13 +202,22 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
             return self._finish.finish_error_page(output_content)
         return output_content
 
-    def on_post_build(self, *, config: MkDocsConfig) -> None:
+    @event_priority(100)
+    def _complete_search(self, /, *, config: MkDocsConfig) -> None:
+        """Give the theme's search the texts of all pages before it writes them."""
+        del config
+        if self._former:
+            self._former.complete()
+
+    def _finish_site(self, /, *, config: MkDocsConfig) -> None:
         """Let the site have the payloads, and finish its files."""
         site = Path(config.site_dir)
         for folder in WRITTEN_WHOLE if self._is_first and not self._finish.is_live else ():
             link_below(self._sources / folder, site / folder)
         if not self._finish.is_live:
             finish_files(site)
+
+    on_post_build = CombinedEvent(_complete_search, _finish_site)
 
 
 def _searches_english(config: MkDocsConfig) -> bool:

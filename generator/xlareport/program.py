@@ -31,7 +31,7 @@ from xlareport.snapshots import (
 T = TypeVar("T")
 
 
-class MemoryFiles(Struct, frozen=True):
+class MemoryFiles(Struct, frozen=True, dict=True):
     """The memory files of a module; None or empty if the dump does not have them."""
 
     assignment: BufferAssignment | None

@@ -20,6 +20,7 @@ from xlareport.dump.grouping import group_source
 from xlareport.dump.modules import find_module
 from xlareport.dump.source import Source, local_path, open_source
 from xlareport.dump_reading import DumpReading, ReadingOptions, analyze, begin_reading
+from xlareport.module_work.kept_pages import KeptPages
 from xlareport.module_work.module_pictures import (
     MOST_TOGETHER,
     ModuleDrawing,
@@ -27,6 +28,7 @@ from xlareport.module_work.module_pictures import (
     part_requests,
 )
 from xlareport.module_work.tables import read_tables
+from xlareport.pages.module.module_pages import show_module
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering.templates import take_compiled
@@ -45,6 +47,7 @@ from xlareport.runtime.worker_pool import WorkerPool, Workers
 from xlareport.side_files import read_profiles
 from xlareport.site.builder import MkdocsWorker, build_site
 from xlareport.site.folder import Folder, check_apart
+from xlareport.site.kept_site import open_kept_site
 from xlareport.site.nights import append_night, read_nightly
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import TextFile
@@ -142,15 +145,20 @@ def _build(
         nightly = read_nightly(report, options.history, options.out) if options.history else None
         payloads = chain.from_iterable(drawn)
         site = SiteInput(analyzed, relations, reading.outputs, report, payloads, picture, nightly)
-        files = site_files(site, workers, faults)
+        kept = reading.work.kept
+        show = KeptPages(kept) if kept else show_module
+        files = site_files(site, workers, faults, show)
         write_sources(options.out, files, title=options.title)
     message = ""
     if options.html:
         progress(_BUILDING, 0, 1)
+        pages = open_kept_site(kept.program, kept.store) if kept else None
         message = build_site(
-            options.out, strict=False, workers=workers, mkdocs_worker=mkdocs_worker
+            options.out, strict=False, workers=workers, mkdocs_worker=mkdocs_worker, kept=pages
         )
         progress(_BUILDING, 1, 1)
+    if kept:
+        kept.store.prune()
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
     return Built(with_problems(report, faults.problems), message)
@@ -160,12 +168,9 @@ def _read_and_draw(
     reading: DumpReading, renderer: Renderer, choice: PictureChoice
 ) -> SpooledValues[tuple[TextFile, ...]]:
     """Read all modules and return their payloads and pictures, those of some at a time."""
-    kept_results = reading.work.kept
     drawn = SpooledValues[tuple[TextFile, ...]](reading.folder, RESIDENT // MOST_TOGETHER)
-    drawn.extend(ModuleDrawing(renderer, choice, kept_results).files(reading.results()))
-    if kept_results is not None:
-        kept_results.store.prune()
-    return drawn
+    drawing = ModuleDrawing(renderer, choice, reading.work.kept)
+    return drawn.extend(drawing.files(reading.results()))
 
 
 def _late_pictures(

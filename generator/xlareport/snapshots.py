@@ -1,7 +1,7 @@
 """The snapshots of one module: their order, and the selection of one compilation."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal
 
@@ -198,3 +198,22 @@ def _left_out(snapshot: ParsedSnapshot, reason: str) -> ParsedSnapshot:
     if not reason or snapshot.stage.left_out:
         return snapshot
     return replace(snapshot, stage=replace(snapshot.stage, left_out=reason))
+
+
+class PassStep(Struct, frozen=True):
+    """The step of a pass between two snapshots."""
+
+    name: str
+    """Of the pass; empty if not known."""
+    number: str
+    """Of the snapshot after it, as in its file name: `0017`; empty if it has none."""
+
+
+def list_pass_steps(
+    snapshots: Sequence[ParsedSnapshot],
+) -> Iterator[tuple[PassStep, HloModule, HloModule]]:
+    """Yield the numbered steps of passes, each with the module before and after it."""
+    for earlier, later in pairwise(snapshots):
+        stage = later.stage
+        if stage.name == "pass" and stage.after and stage.sequence is not None:
+            yield PassStep(stage.after, stage.key), earlier.hlo, later.hlo

@@ -1,6 +1,7 @@
 import pytest
 
-from xlareport.hlo.dot_graph import OPCODES, opcode_of_name, read_label, statements
+from xlareport.hlo.dot_graph import opcode_of_name, read_label, statements
+from xlareport.hlo.opcode_groups import OPCODES
 
 
 def test_opcodes() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from xlareport.hlo import opcode_groups
-from xlareport.hlo.dot_graph import OPCODES
+from xlareport.hlo.opcode_groups import OPCODES
 
 GROUPS = {name: group for name, group in vars(opcode_groups).items() if name.isupper()}
 

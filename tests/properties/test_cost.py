@@ -6,6 +6,7 @@ from tests.modules import parse_module
 from tests.walks import examples
 
 from xlareport.analysis.collectives.collective_figures import measure_collectives
+from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.memory_estimate import estimate_peak
 from xlareport.analysis.cost.work import count_cost
@@ -105,7 +106,7 @@ def test_every_module_can_be_counted(parts: tuple[str, str, str], header: str) -
     cost = count_cost(module)
     assert cost.flops is None or cost.flops >= 0
     assert all(instruction.counted >= 0 for instruction in cost.instructions.values())
-    for one in measure_collectives(module, cost, nominal_device("tpu")):
+    for one in measure_collectives(Schedule(module, cost, nominal_device("tpu"))):
         assert one.wire_bytes is None or one.wire_bytes >= 0
         assert one.overlap.work_seconds >= 0
     estimate_peak(module)

@@ -1,11 +1,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.readers.parsers import Parser, with_path
+import pytest
+from tests.readers.parsers import Parser, of_text, with_path
 
 from xlareport.readers.thunks import (
+    Launch,
     Thunk,
     find_command_buffers,
+    read_launch,
     read_thunk_metadata,
     read_thunk_sequence,
 )
@@ -26,9 +29,11 @@ NOTES = b"""thunk_metadata {
   thunk_kind: "kKernel"
 }
 """
+LAUNCH = b"k grid: [3072, 2, 1] threads: [64, 1, 1]  shared_memory: 768 bytes"
 PARSERS = (
     Parser(with_path(read_thunk_sequence), THUNKS, (b"No thunks\n", b"Total order:\n")),
     Parser(with_path(read_thunk_metadata), NOTES),
+    Parser(of_text(read_launch), LAUNCH, says=False),
 )
 """For `tests/properties/test_parsers.py`."""
 
@@ -149,3 +154,24 @@ def test_what_is_deeper_behind_the_end_is_no_member() -> None:
 
 def test_a_sequence_without_one_has_none() -> None:
     assert find_command_buffers([thunk("kKernel", 0)]) == ()
+
+
+@pytest.mark.parametrize(
+    ("description", "launch"),
+    [
+        (
+            "gemm_fusion_dot grid: [3072, 2, 1] threads: [64, 1, 1]  shared_memory: 768 bytes",
+            Launch(6144, 64, 768),
+        ),
+        (
+            "kernel = fusion_17, blocks: {256, 1, 1}, threads/block: {32, 4, 1}, cluster_dim = no",
+            Launch(256, 128, None),
+        ),
+        ("kConvolution", None),
+        ("k grid: [0, 1, 1] threads: [64, 1, 1]  shared_memory: 0 bytes", None),
+        ("k grid: [,] threads: [64, 1, 1]  shared_memory: 0 bytes", None),
+    ],
+)
+def test_launches(description: str, launch: Launch | None) -> None:
+    """Dimensions are multiplied; a launch of nothing is none."""
+    assert read_launch(description) == launch

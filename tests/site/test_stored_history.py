@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from tests.fixtures.dumps import Unpack
 
 from xlareport.cli.history import command
 from xlareport.report import BuildOptions, build
+from xlareport.runtime.errors import UnknownNameError
 from xlareport.site import stored_history
-from xlareport.site.stored_history import find_stored_history
+from xlareport.site.stored_history import SeveralOps, find_stored_history, main_of_report
 
 MODULE = "jit_train_step"
 
@@ -67,7 +69,45 @@ def test_no_text_is_read_for_it(report: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "Maps to" in told(report, "ynn_fusion.2")
 
 
-@pytest.mark.parametrize("asked", ["nothing.9", "dot_general", "a/%b"])
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_name_of_several_ops_is_told_without_the_texts(
+    report: Path, dump: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    def refusal(place: Path) -> UnknownNameError:
+        asked = [str(place), "--jobs", "1", "--module", MODULE, "dot_general", *options]
+        error = CliRunner().invoke(command, asked).exception
+        assert isinstance(error, UnknownNameError)
+        return error
+
+    worked_out = refusal(dump)
+    monkeypatch.setattr("xlareport.report.read_one_module", None)
+    kept = refusal(report)
+    assert "'dot_general' is the end of " in str(kept)
+    assert (str(kept), kept.exit_code) == (str(worked_out), worked_out.exit_code)
+
+
+def test_the_main_program_of_a_report_is_not_sought_again(
+    report: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main_of_report(report) == "module_0002.jit_train_step"
+    assert main_of_report(dump) is None
+    monkeypatch.setattr("xlareport.report._main_program", None)
+    asked = [str(report), "--jobs", "1", "ynn_fusion.2", "--json"]
+    assert '"stage"' in CliRunner().invoke(command, asked, catch_exceptions=False).stdout
+
+
+def test_a_name_that_may_be_one_of_an_instruction_is_left_to_the_texts(
+    report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = stored_history.read_index
+    monkeypatch.setattr(
+        stored_history, "read_index", lambda value: replace(read(value), complete=False)
+    )
+    assert find_stored_history(report, MODULE, "dot_general") is None
+    assert isinstance(find_stored_history(report, MODULE, "hidden/dot_general"), SeveralOps)
+
+
+@pytest.mark.parametrize("asked", ["nothing.9", "nothing/dot_general", "a/%b"])
 def test_what_is_not_kept_is_left_to_the_texts(report: Path, asked: str) -> None:
     assert find_stored_history(report, MODULE, asked) is None
     assert find_stored_history(report, "jit_nothing", "ynn_fusion.2") is None
@@ -81,6 +121,7 @@ def test_damaged_histories_are_left_to_the_texts(report: Path, tmp_path: Path) -
         path.write_text(path.read_text()[:200])
     assert find_stored_history(tmp_path, MODULE, "ynn_fusion.2") is None
     (site / "report.json").write_text(json.dumps([1]))
+    assert main_of_report(tmp_path) is None
     assert find_stored_history(tmp_path, MODULE, "ynn_fusion.2") is None
 
 

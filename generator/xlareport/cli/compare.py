@@ -10,8 +10,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from xlareport.cli.options import OUT_FILE, OUT_FOLDER, jobs_option, limit_options
-from xlareport.cli.terminal import printable, progress_bar, say, say_json
-from xlareport.runtime.errors import writing
+from xlareport.cli.terminal import printable, progress_bar, say, say_json, write_output
 from xlareport.runtime.limits import Limits
 
 if TYPE_CHECKING:
@@ -101,9 +100,9 @@ def command(
         done = compare(base, head, options, progress, site=out is not None, profiles=profiles)
     view = _checked(done.view, budgets)
     if junit_file:
-        _write(junit_file, junit(view, budgets))
+        write_output(junit_file, junit(view, budgets))
     if markdown_file:
-        _write(markdown_file, markdown(view).encode())
+        write_output(markdown_file, markdown(view))
     _print_comparison(view, out, json=as_json)
     broken = view.breaches or (strict and view.unchecked)
     click.get_current_context().exit(_BREACH if broken else 0)
@@ -141,7 +140,7 @@ def _compare_many(
     with progress_bar(quiet=quiet) as progress:
         members = compare_many(places, options, progress, site=out is not None)
     if markdown_file:
-        _write(markdown_file, sweep_markdown(members).encode())
+        write_output(markdown_file, sweep_markdown(members))
     if json:
         say_json([to_builtins(member) for member in members])
         return
@@ -177,15 +176,15 @@ def _table(path: Path, *names: str) -> dict[str, Any]:
 
 
 def _answer(view: "ComparisonRecord", out: Path | None) -> Iterator[str]:
-    from xlareport.pages.compare.first_page import compare_page, effect_words
-    from xlareport.pages.compare.module_page import slowest_words
+    from xlareport.pages.compare.first_page import compare_page, describe_effect
+    from xlareport.pages.compare.module_page import describe_slowest
     from xlareport.pages.compare.results import judgement_lines
 
     page = compare_page(view)
     yield page.lead
     yield from (f"  {line}" for line in judgement_lines(page))
     for place, cause in enumerate(view.causes[:_CAUSES], 1):
-        effect = effect_words(cause.effect)
+        effect = describe_effect(cause.effect)
         costs = f" {effect}." if effect else ""
         yield f"  {place}. {cause.sentence}{costs} [{cause.grade}]"
     if len(view.causes) > _CAUSES:
@@ -194,14 +193,9 @@ def _answer(view: "ComparisonRecord", out: Path | None) -> Iterator[str]:
         yield f"{view.main.name}:"
         for figure in page.figures:
             yield f"  {figure.label}: {figure.base} -> {figure.head} ({figure.change})"
-        yield from (f"  {slowest_word}" for slowest_word in slowest_words(view.main))
+        yield from (f"  {slowest_word}" for slowest_word in describe_slowest(view.main))
     yield page.counts
     for breach in view.breaches:
         yield f"Over budget: {breach.sentence} [{breach.budget}]"
     if out is not None:
         yield f"Open {(out / 'site' / 'index.html').resolve()}."
-
-
-def _write(path: Path, content: bytes) -> None:
-    with writing(path):
-        path.write_bytes(content)

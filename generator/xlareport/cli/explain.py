@@ -27,7 +27,6 @@ _COLORS = {
     "word": "dim",
 }
 
-
 _IN_A_DUMP = (
     "Names of your own program are looked up in its dump: `xlareport skeleton DUMP --module NAME` "
     "for a module or function, `xlareport history DUMP NAME` for an instruction or op_name."
@@ -43,7 +42,8 @@ def command(names: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         say_json([_record(explanation) for explanation in explained])
     else:
-        show = _show_styled if _is_terminal() else _show
+        is_terminal = sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
+        show = _show_styled if is_terminal else _show
         for explanation in explained:
             show(explanation)
     unknown = [explanation.name for explanation in explained if explanation.is_unknown]
@@ -65,10 +65,6 @@ def _record(explanation: Explanation) -> Mapping[str, Any]:
         {"text": token.text, "meaning": token.meaning or _SEPARATES} for token in explanation.tokens
     ]
     return {"name": explanation.name, "kind": explanation.kind, **fields, "tokens": tokens}
-
-
-def _is_terminal() -> bool:
-    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
 def _show(explanation: Explanation) -> None:

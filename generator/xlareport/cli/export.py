@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from xlareport.cli.options import OUT_FILE, limit_options
-from xlareport.cli.terminal import progress_bar, say
-from xlareport.runtime.errors import writing
+from xlareport.cli.terminal import progress_bar, say, write_output
 from xlareport.runtime.limits import Limits
 
 if TYPE_CHECKING:
@@ -66,7 +65,6 @@ def _write(exported: "Exported", place: Path) -> list[Path]:
     files = {place: exported.graphs}
     for name, data in exported.node_data.items():
         files[place.with_name(f"{place.stem}.{name}.json")] = data
-    with writing(place):
-        for path, content in files.items():
-            path.write_text(json.dumps(content), "utf-8")
+    for path, content in files.items():
+        write_output(path, json.dumps(content))
     return list(files)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.cli.options import OUT_PATH, jobs_option, limit_options, python_option
-from xlareport.cli.terminal import printable, progress_bar, say
+from xlareport.cli.options import OUT_PATH, jobs_option, limit_options, module_option, python_option
+from xlareport.cli.terminal import printable, progress_bar, say, write_output
 from xlareport.runtime import units
-from xlareport.runtime.errors import UnknownNameError, writing
+from xlareport.runtime.errors import UnknownNameError
 from xlareport.runtime.limits import Limits
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     type=OUT_PATH,
     help="A new or empty folder for the texts; with a piece, its file (else it is printed).",
 )
-@click.option(
-    "--module", metavar="M", help="Key or name of the module; by default the main program."
-)
+@module_option
 @click.option("--stage", metavar="KEY", help="0017, or a name; by default the optimized module.")
 @click.option("--computation", metavar="C", help="Extract this computation with all it calls.")
 @click.option(
@@ -181,5 +179,4 @@ def _write(text: str, out: Path | None) -> None:
         shown = "\n".join(map(printable, text.split("\n"))) if sys.stdout.isatty() else text
         click.echo(shown, nl=False)
         return
-    with writing(out):
-        out.write_text(text, "utf-8")
+    write_output(out, text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlareport.cli.options import jobs_option, limit_options
+from xlareport.cli.options import jobs_option, limit_options, module_option
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
@@ -33,9 +33,7 @@ _BY_OP_NAME = "Compiler-generated, with the op_name"
 @click.command(name="history")
 @click.argument("dump")
 @click.argument("op")
-@click.option(
-    "--module", metavar="M", help="Key or name of the module; by default the main program."
-)
+@module_option
 @click.option("--stage", metavar="KEY", help="The snapshot that contains OP: 0017, or its name.")
 @click.option("--json", "as_json", is_flag=True, help="Print the events as a list.")
 @jobs_option
@@ -59,17 +57,21 @@ def command(
     For a built report or its zip, the answer comes from the stored histories; with --json or
     --stage, or for a name that is not stored, it is computed from the HLO.
     """
-    if not as_json and stage is None:
-        from xlareport.site.stored_history import find_stored_history
+    if stage is None:
+        from xlareport.site.stored_history import SeveralOps, find_stored_history
 
         stored = find_stored_history(Path(dump), module, op)
-        if stored is not None:
+        if isinstance(stored, SeveralOps):
+            raise _several(op, stored.op_names)
+        if stored is not None and not as_json:
             _print_stored(stored)
             return
     from xlareport.analysis.history.instruction import SnapshotSequence
     from xlareport.analysis.history.trace import trace_subject
     from xlareport.report import BuildOptions, read_one_module
+    from xlareport.site.stored_history import main_of_report
 
+    module = module or main_of_report(Path(dump))
     with progress_bar() as progress:
         read = read_one_module(dump, module, BuildOptions(jobs=jobs, limits=limits), progress)
     snapshots = SnapshotSequence([snapshot.hlo for snapshot in read.snapshots])
@@ -96,9 +98,13 @@ def _subjects(
         where = f"{module.files.key} has no instruction and no op_name {asked!r}"
         raise UnknownNameError(where, near_names(snapshots, asked))
     if len({subject.name for subject in subjects}) > 1 and "%" not in subjects[0].name:
-        names = _by_phase([subject.name for subject in subjects])
-        raise UnknownNameError(f"{asked!r} is the end of {len(names)} op_names", names)
+        raise _several(asked, [subject.name for subject in subjects])
     return subjects
+
+
+def _several(asked: str, op_names: Sequence[str]) -> UnknownNameError:
+    names = _by_phase(op_names)
+    return UnknownNameError(f"{asked!r} is the end of {len(names)} op_names", names)
 
 
 def _by_phase(op_names: Sequence[str]) -> list[str]:

@@ -56,6 +56,10 @@ jobs_option = click.option(
     "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True
 )
 
+module_option = click.option(
+    "--module", metavar="M", help="Key or name of the module; by default the main program."
+)
+
 
 def python_option(words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return the option for the interpreter that runs programs, with its help."""

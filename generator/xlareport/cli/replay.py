@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import to_builtins
 
-from xlareport.cli.options import limit_options, python_option, size
+from xlareport.cli.options import limit_options, module_option, python_option, size
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.runtime import units
 from xlareport.runtime.limits import Limits
@@ -29,7 +29,7 @@ SILENCE = (
 
 @click.command(name="replay")
 @click.argument("dump")
-@click.option("--module", metavar="M", help="Key or name; by default the main program.")
+@module_option
 @click.option("--stage", metavar="KEY", help="0017, or a name; by default the first snapshot.")
 @click.option(
     "--inputs",

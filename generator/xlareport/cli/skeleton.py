@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from xlareport.cli.options import OUT_FILE, limit_options
-from xlareport.cli.terminal import progress_bar, say
-from xlareport.runtime.errors import writing
+from xlareport.cli.terminal import progress_bar, say, write_output
 from xlareport.runtime.limits import Limits
 
 _WIDTH_IN_FILES = 160
@@ -53,7 +52,7 @@ def command(
         module = read_one_module(dump, wanted, options, progress)
     skeleton = module_skeleton(module)
     if trace is not None:
-        _write(trace, json.dumps(make_trace(skeleton)))
+        write_output(trace, json.dumps(make_trace(skeleton)))
     if as_json:
         say(json.dumps(skeleton_value(skeleton)))
     elif trace is not None:
@@ -65,8 +64,3 @@ def command(
 def _width() -> int:
     """Return how wide a line may be: the terminal, or enough for a file."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH_IN_FILES
-
-
-def _write(place: Path, text: str) -> None:
-    with writing(place):
-        place.write_text(text, "utf-8")

@@ -8,11 +8,12 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 
-from xlareport.runtime.errors import Problem
+from xlareport.runtime.errors import Problem, writing
 from xlareport.runtime.progress import ProgressCallback, silent
 
 _LONG_NAME = 60
@@ -36,6 +37,12 @@ def printable(text: str) -> str:
     return _ORDER.sub(
         lambda match: f"{match[1]}\\x3a" if match[1] is not None else "##\\x5b", plain
     )
+
+
+def write_output(path: Path, content: str | bytes) -> None:
+    """Write a file that was asked for; an error names its path."""
+    with writing(path):
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 _PROBLEMS_SHOWN = 10

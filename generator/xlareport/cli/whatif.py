@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from xlareport.cli.options import OUT_FOLDER, limit_options, python_option, size
+from xlareport.cli.options import OUT_FOLDER, limit_options, module_option, python_option, size
 from xlareport.cli.terminal import progress_bar, say
 from xlareport.runtime.limits import Limits
 from xlareport.runtime.progress import ProgressCallback
@@ -23,7 +23,7 @@ _CAUSES = 6
 
 @click.command(name="whatif")
 @click.argument("dump")
-@click.option("--module", metavar="M", help="Key or name; by default the main program.")
+@module_option
 @click.option(
     "--set",
     "settings",

@@ -3,18 +3,14 @@
 import html
 import re
 from collections.abc import Iterable, Iterator
-from importlib.resources import files
 
 from msgspec import Struct, field
 
 from xlareport.hlo import quoting
+from xlareport.hlo.opcode_groups import OPCODES
 from xlareport.hlo.shape import UNKNOWN, ShapeError, parse_shape
 from xlareport.hlo.snapshot_reading import problem_at
 from xlareport.runtime.errors import Problem
-
-OPCODES = frozenset(files(__package__).joinpath("opcodes.txt").read_text("ascii").split())
-"""Opcodes as in HLO text; a module may still have others."""
-
 
 _STARTS = re.compile(r"label = <|subgraph |\}|\w++ \[label=<|\w++ -> \w++ \[")
 _QUOTE = re.compile(r'(?<!\\)"')

@@ -82,11 +82,13 @@ def called_computations(
     Those of `without` are left out, and what only they call.
     """
 
+    known = module.by_name
+
     def callees(instructions: Iterable[Instruction]) -> Iterator[str]:
         for instruction in instructions:
-            for computation in module.callees(instruction):
-                if computation.name not in without:
-                    yield computation.name
+            for _, name in instruction.called:
+                if name in known and name not in without:
+                    yield name
 
     starts = callees(instructions)
-    return {*reachable(starts, lambda name: callees(module.by_name[name].calling))}
+    return {*reachable(starts, lambda name: callees(known[name].calling))}

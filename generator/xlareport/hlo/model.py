@@ -155,7 +155,8 @@ class Computation(Struct, eq=False, dict=True, weakref=True):
         """The users of each instruction, in order, by the name of the instruction used."""
         users: dict[str, list[Instruction]] = {}
         for instruction in self.instructions:
-            for name in dict.fromkeys(instruction.operand_names):
+            names = instruction.operand_names
+            for name in names if len(names) < 2 else dict.fromkeys(names):
                 users.setdefault(name, []).append(instruction)
         return {name: tuple(user) for name, user in users.items()}
 

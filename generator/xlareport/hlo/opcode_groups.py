@@ -1,4 +1,9 @@
-"""Groups of opcodes that several parts of the report treat in the same way."""
+"""All opcodes, and groups of them that several parts of the report treat in the same way."""
+
+from importlib.resources import files
+
+OPCODES = frozenset(files(__package__).joinpath("opcodes.txt").read_text("ascii").split())
+"""Opcodes as in HLO text; a module may still have others."""
 
 BOUNDARIES = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that only bring values into a computation and out of it."""

@@ -5,7 +5,7 @@ xlareport, is not found, and the module is read again.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from hashlib import blake2b, sha256
 from pathlib import Path
@@ -14,14 +14,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport import reader_table
 from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.module import AnalysisOptions
-from xlareport.dump.modules import Artifact, ModuleFiles
-from xlareport.hlo.model import Instruction, InstructionKey
+from xlareport.dump.modules import ModuleFiles
+from xlareport.hlo.model import InstructionKey
+from xlareport.module_work.listed_files import encode_files, list_by_path, own_artifacts
 from xlareport.module_work.process import ModuleResult, ModuleTask, process_module
 from xlareport.pages.pictures.requests import PictureChoice
-from xlareport.program import SideFileValues
 from xlareport.runtime.program_digest import digest_program
 from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.payloads import TextFile, payload_path
@@ -45,7 +44,7 @@ class KeptModules(Struct, frozen=True):
         try:
             before = _moment(files)
             key = self._task_digest(task, pictures)
-        except OSError:  # reading the module says so
+        except (OSError, UnicodeError):  # reading the module says so
             return make()
         return self._restored(key, files) or self._make_and_keep(key, before, files, make)
 
@@ -53,7 +52,7 @@ class KeptModules(Struct, frozen=True):
         """Return whether there is a result of a module, which may yet have been altered."""
         try:
             key = self._task_digest(task, pictures)
-        except OSError:
+        except (OSError, UnicodeError):
             return False
         is_there = self.store.has(key) and self.store.has(_of_pictures(key))
         return is_there and _can_be_kept(task.options, pictures)
@@ -68,9 +67,9 @@ class KeptModules(Struct, frozen=True):
 
     def _task_digest(self, task: ModuleTask, pictures: PictureChoice) -> str:
         options = list_values(task.options.cost_options)
-        listed = [self.program, pictures, options, list_values(task.files)]
-        result = blake2b(json.dumps(listed).encode(), digest_size=20)
-        for artifact in _artifacts(task.files):
+        listed = encode_files([self.program, pictures, options, task.files])
+        result = blake2b(listed, digest_size=20)
+        for artifact in own_artifacts(task.files):
             result.update(sha256(artifact.entry.read()).digest())
         return result.hexdigest()
 
@@ -98,7 +97,7 @@ class KeptModules(Struct, frozen=True):
             if _moment(files) != before:  # a program that still runs has written on
                 return result
             self.store.put(key, _result_json(result, files))
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, KeyError):
             return result
         return replace(result, kept_as=key)
 
@@ -122,23 +121,8 @@ def _result_json(result: ModuleResult, files: ModuleFiles) -> bytes:
 
 def _file_substitutes(files: ModuleFiles) -> Mapping[type, Substitute]:
     """Return substitutes for the module's files, which are elsewhere in another build."""
-    by_path = {artifact.path: artifact for artifact in _artifacts(files)}
-    return {
-        Artifact: Substitute(lambda artifact: artifact.path, by_path.__getitem__),
-        ModuleFiles: Substitute(lambda own: own.key, lambda key: _own(files, key)),
-        Instruction: Substitute(_refuse, _refuse),
-        SideFileValues: Substitute(_list_side_files, _read_side_files),
-    }
-
-
-def _list_side_files(side: SideFileValues) -> list[Any]:
-    return [[reader_table.ROWS.index(row), list_values(read)] for row, read in side.values.items()]
-
-
-def _read_side_files(listed: Any) -> SideFileValues:
-    rows = dict(enumerate(reader_table.ROWS))
-    read = ((rows[place], values) for place, values in listed)
-    return SideFileValues({row: read_values(row.values_type, values) for row, values in read})
+    own = Substitute(lambda own: own.key, lambda key: _own(files, key))
+    return {**list_by_path(own_artifacts(files)), ModuleFiles: own}
 
 
 def _own(files: ModuleFiles, key: Any) -> ModuleFiles:
@@ -147,19 +131,9 @@ def _own(files: ModuleFiles, key: Any) -> ModuleFiles:
     return files
 
 
-def _refuse(_: Any) -> Any:
-    raise ValueError("instructions are not kept")
-
-
-def _artifacts(files: ModuleFiles) -> Sequence[Artifact]:
-    of_stages = (artifact for stage in files.stages for artifact in stage.artifacts)
-    every = (*files.artifacts, *files.nameless, *files.llo, *of_stages)
-    return tuple({artifact.path: artifact for artifact in every}.values())
-
-
 def _moment(files: ModuleFiles) -> _Moment:
     """Return the sizes and times of the files as they are now; raises OSError."""
-    states = (artifact.entry.location.stat() for artifact in _artifacts(files))
+    states = (artifact.entry.location.stat() for artifact in own_artifacts(files))
     return tuple((state.st_size, state.st_mtime_ns) for state in states)
 
 

@@ -15,16 +15,21 @@ from xlareport.pages.coverage.file_uses import file_uses
 from xlareport.pages.findings.section import home_findings
 from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon, pass_names
 from xlareport.pages.home.answers import summarize_home
-from xlareport.pages.home.page import FLAGS_TABLE, home_page, tpu_flags_table
+from xlareport.pages.home.page import FLAGS_TABLE, home_page, tabulate_tpu_flags
 from xlareport.pages.long_tables import table_files
-from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, module_files
+from xlareport.pages.module.module_pages import (
+    ModulesShown,
+    ModuleToShow,
+    module_files,
+    show_module,
+)
 from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.modules import page as modules_page
 from xlareport.pages.names.page import instruction_names, names_page
-from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, nights_table, trends_page
+from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, tabulate_nights, trends_page
 from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.program.page import LINKS_TABLE, program_page
-from xlareport.pages.program.rank_matrix import RANKS_TABLE, ranks_table
+from xlareport.pages.program.rank_matrix import RANKS_TABLE, tabulate_ranks
 from xlareport.pages.rendering.templates import compiled, page_files, render
 from xlareport.pages.search.payload import search_files
 from xlareport.pages.tables import COLUMNS, table_file
@@ -62,14 +67,20 @@ class SiteInput(Struct, frozen=True):
     nightly: Nightly | None = None
 
 
-def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[SiteFile]:
-    """Yield every generated file of the site.
+def site_files(
+    site: SiteInput,
+    workers: Workers,
+    faults: Faults,
+    show: Callable[[ModuleToShow], ModulesShown] = show_module,
+) -> Iterator[SiteFile]:
+    """Yield every generated file of the site; `show` is what makes the pages of a module.
 
     Half of them are pages of modules, which workers make at the same time. `faults` lists the pages
     that could not be made; the coverage page and report.json come last, and name these.
     """
     dump, report = site.dump, site.report
-    modules = _begun(dump, site.outputs, report, workers)
+    work = partial(module_files, templates=compiled(), show=show)
+    modules = _begun(_to_show(dump, site.outputs, report), len(report.modules), work, workers)
     yield from _front(site, faults)
     yield from site.payloads
     columns: dict[str, Payload] = {}
@@ -96,17 +107,18 @@ def _search(
 def _trends(nightly: Nightly) -> Iterator[SiteFile]:
     """Yield the page of the nights with its table."""
     yield navigation.TRENDS, render("trends", trends_page(nightly), "Nightly trend")
-    yield from table_files(NIGHTS_TABLE, nights_table(nightly.nights))
+    yield from table_files(NIGHTS_TABLE, tabulate_nights(nightly.nights))
 
 
 def _begun(
-    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord, workers: Workers
+    modules: Iterator[ModuleToShow],
+    number: int,
+    work: Callable[[Sequence[ModuleToShow]], ModulesShown],
+    workers: Workers,
 ) -> Iterator[ModulesShown]:
     """Have the pages of modules made, some at a time."""
-    shown = _to_show(dump, outputs, report)
-    some = max(1, min(_MODULES_TOGETHER, len(report.modules) // (4 * workers.jobs)))
-    chunks = iter(lambda: list(islice(shown, some)), [])
-    work = partial(module_files, templates=compiled())
+    some = max(1, min(_MODULES_TOGETHER, number // (4 * workers.jobs)))
+    chunks = iter(lambda: list(islice(modules, some)), [])
     return workers.stream_in_order(work, chunks, work)
 
 
@@ -161,7 +173,7 @@ def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterato
     )
     yield navigation.HOME, render("home", home, "Home", wide=True)
     if flags:
-        yield table_file(FLAGS_TABLE, tpu_flags_table(flags))
+        yield table_file(FLAGS_TABLE, tabulate_tpu_flags(flags))
 
 
 def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
@@ -193,7 +205,7 @@ def _program_files(
     yield navigation.PROGRAM, render("program", program, "Execution graph")
     yield from table_files(LINKS_TABLE, program.link_table)
     if len(report.ranks) > 1:
-        yield from table_files(RANKS_TABLE, ranks_table(report))
+        yield from table_files(RANKS_TABLE, tabulate_ranks(report))
 
 
 def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:

@@ -19,10 +19,8 @@ _FIRST_ROWS, _FIRST_COLUMNS = 10, 7
 Cell = str | int | float | list[str] | NameCell | None
 """A plain value; `[text, address]` in a link column, `[text, class]` in a chip column."""
 
-
 _NUMBERS = ("int", "bytes", "flops", "float", "percent", "precise")
 """Kinds of numbers; `precise` is a percentage of three digits."""
-
 
 T = TypeVar("T")
 

@@ -42,7 +42,7 @@ def _word(token: Token, kind: str) -> str:
     return f"stage:{stage.name}" if stage else ""
 
 
-def pass_words(name: str) -> str:
+def describe_pass(name: str) -> str:
     """Return in plain text what a pass, a pipeline or a step of a pass does; empty if not known."""
     pass_info = passes.find_either(name)
     if pass_info is None:
@@ -55,7 +55,7 @@ def pass_words(name: str) -> str:
 def meaning_of_pass(name: str) -> str:
     """Return in plain text what a name that represents a pass is, known or not."""
     guess = NOT_KNOWN.format(name=passes.derived_class(name))
-    return PSEUDO_PASSES.get(name) or pass_words(name) or guess
+    return PSEUDO_PASSES.get(name) or describe_pass(name) or guess
 
 
 def meaning_of_stage(token: Token) -> str:
@@ -69,16 +69,14 @@ def _meaning(token: Token) -> str:
         return meaning_of_stage(token)
     if token.field not in _PASSES:
         return token.meaning
-    return f"{token.meaning} {pass_words(token.text)}".strip()
+    return f"{token.meaning} {describe_pass(token.text)}".strip()
 
 
 NameCell = list[str | list[int]]
 """The name, and for each of its parts the length and the number of its meaning, or -1."""
 
-
 Meaning = str | list[str]
 """A sentence, or a sentence and the `KIND:NAME` of the entry with more information."""
-
 
 _REMEMBERED = 2_000
 """Limit on name parts whose meaning is cached."""

@@ -17,7 +17,6 @@ BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "ipu": "IPU", "neuron": "A
 _BEFORE_XLA = (".mlir", ".mlirbc", ".stablehlo")
 FRONTENDS = {"jax": "JAX", "tensorflow": "TensorFlow", "pytorch_xla": "PyTorch/XLA", "ipu": "IPU"}
 
-
 _FAR_ABOVE = 100
 """Times the unfused estimate: above that, recomputation is the reason."""
 _MICROSECONDS = 1e6

@@ -23,6 +23,8 @@ _FEWEST_OUTPUTS = 4
 """A root tuple of so many is folded: what makes its elements is marked instead."""
 
 _SPREADING = folding_rules().spreading
+_FOLDED = {"constant", "get-tuple-element", "parameter", *_SPREADING}
+"""Opcodes of what may have no box, apart from the root."""
 
 
 class Folding:
@@ -44,7 +46,8 @@ class Folding:
         self._root = computation.root
         self._inputs = inputs
         for instruction in computation.instructions:
-            self._fold(instruction)
+            if instruction.opcode in _FOLDED or instruction is self._root:
+                self._fold(instruction)
         self.keep(keep)
 
     def keeping(self, names: Collection[str]) -> "Folding":
@@ -70,6 +73,8 @@ class Folding:
 
     def _unfold(self, name: str) -> None:
         """Give an instruction a box, and with it what only spreads it or reads it otherwise."""
+        if name not in self.words:
+            return
 
         def spread(name: str) -> Iterator[str]:
             users = self.computation.users.get(name, ()) if name in self.words else ()

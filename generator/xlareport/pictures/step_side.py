@@ -1,6 +1,6 @@
 """One side of a step: the changes in a module, and their neighbors."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from xlareport.analysis.matching.search.pairing import Place
@@ -23,6 +23,7 @@ class PictureSide:
         renamed: Iterable[tuple[str, str]] = (),
     ) -> None:
         self.module = module
+        self._neighbors: dict[Place, Sequence[Place]] = {}
         self.renamed: dict[str, set[str]] = {}
         """Instructions that may be named as one with another name on the other side."""
         for home, instruction in renamed:
@@ -65,8 +66,14 @@ class PictureSide:
             return self._opened[place]
         return "" if self.module.by_name[place.computation].is_entry else place.computation
 
-    def neighbors(self, place: Place) -> Iterator[Place]:
-        """Yield the operands and users of an instruction, looking through folded ones."""
+    def neighbors(self, place: Place) -> Sequence[Place]:
+        """Return the operands and users of an instruction, looking through folded ones."""
+        known = self._neighbors.get(place)
+        if known is None:
+            known = self._neighbors[place] = [*self._find_neighbors(place)]
+        return known
+
+    def _find_neighbors(self, place: Place) -> Iterator[Place]:
         instance = Instance(self.folding(place.computation))
         for operand in self.instruction(place).operands:
             value = resolve(instance, operand)

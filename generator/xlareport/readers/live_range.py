@@ -63,6 +63,11 @@ class LiveRanges(Struct):
     """The sum of what lives at the peak, parameters included; None where the file names no peak."""
     breakdown: tuple[ScopeShare, ...] = ()
 
+    @property
+    def by_value(self) -> dict[tuple[str, tuple[int, ...]], LiveRange]:
+        """The live ranges by instruction and place in its tuple."""
+        return {(lives.instruction, lives.index): lives for lives in self.ranges}
+
 
 def read_live_range(data: bytes, path: str) -> tuple[LiveRanges | None, list[Problem]]:
     """Read the text; None where it holds no live ranges, which an older file need not."""

@@ -17,6 +17,7 @@ from difflib import get_close_matches
 from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Quantity
+from xlareport.analysis.compare.module_facts import MEMORY
 from xlareport.analysis.tpu.compared_programs import CYCLES, SPILLS, STATIC_CYCLES
 from xlareport.dump.module_names import explain_module
 from xlareport.knowledge.opcodes import all_entries, operation_of
@@ -37,7 +38,7 @@ _BUDGET = re.compile(
 _NEW = re.compile(r"new:(?P<opcode>[a-z][a-z0-9-]{0,63})(?:\[(?P<module>[^\]]{1,400})\])?")
 _FIGURES = {
     CYCLES: (CYCLES, STATIC_CYCLES),
-    "peak_bytes": ("occupied_peak_bytes", "allocated_bytes"),
+    "peak_bytes": MEMORY,
     **{
         name: (name,)
         for name in (
@@ -247,7 +248,7 @@ def _counts(budget: Budget, compared: ComparedRecord) -> tuple[int, int]:
 
 def _quantity(budget: Budget, compared: ComparedRecord) -> Quantity | None:
     """Return the first of the figures that is known on all sides that the budget needs."""
-    by_name = {figure.name: figure for figure in compared.figures}
+    by_name = compared.by_name
     for name in budget.figures:
         quantity = by_name.get(name)
         if (

@@ -17,11 +17,7 @@ from xlareport.analysis.compare.comparison import (
     compare_figure,
 )
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
-from xlareport.analysis.compare.memory_spaces import (
-    SpaceChange,
-    compare_spaces,
-    name_device_memory,
-)
+from xlareport.analysis.compare.memory_spaces import SpaceChange, compare_spaces, name_device_memory
 from xlareport.analysis.compare.merged_products import join_merged
 from xlareport.analysis.compare.module_facts import Facts
 from xlareport.analysis.compare.moved_work import align_facts
@@ -124,6 +120,11 @@ class ComparedRecord(Struct, frozen=True):
     """Collectives that only one side has, of the kinds whose counts differ, the slowest first."""
     resized_collectives: tuple[ResizedCollectives, ...] = ()
     """Collectives of one op on one line that are as many on both sides and send other bytes."""
+
+    @property
+    def by_name(self) -> Mapping[str, Quantity]:
+        """The figures by name."""
+        return {figure.name: figure for figure in self.figures}
 
     @property
     def not_paired(self) -> bool:

@@ -16,10 +16,7 @@ from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost.time_basis import CompilerCycles
 from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.analysis.cost_report.precision_report import (
-    PrecisionSum,
-    ProductRow,
-)
+from xlareport.analysis.cost_report.precision_report import PrecisionSum, ProductRow
 from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.cost_report.work_report import LoopRow

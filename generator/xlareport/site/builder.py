@@ -21,6 +21,7 @@ from xlareport.pages.rendering.templates import compile_templates
 from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.worker_pool import Worker, WorkerPool
 from xlareport.site.folder import Folder
+from xlareport.site.kept_site import KEPT, KeptSite
 from xlareport.site.site_shares import SHARE, write_shares
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
@@ -35,6 +36,8 @@ class MkdocsRun(Struct, frozen=True):
     strict: bool
     share: Path | None = None
     """The list of the pages of modules that it makes, as of `write_shares`; None for all pages."""
+    kept: KeptSite | None = None
+    """Where finished pages are kept for the next build; None where they are not."""
 
 
 class MkdocsEnd(Struct, frozen=True):
@@ -72,6 +75,7 @@ def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
     sys.path[:] = [path for path in sys.path if path not in ("", str(Path.cwd()))]
     _import_mkdocs()
     os.environ[SHARE] = str(run.share.resolve()) if run.share else ""
+    os.environ[KEPT] = run.kept.written() if run.kept else ""
     o = StringIO()
     with redirect_stdout(o), redirect_stderr(o):
         code = _exit_code(run)
@@ -128,53 +132,62 @@ def build_site(
     strict: bool = True,
     workers: WorkerPool | None = None,
     mkdocs_worker: MkdocsWorker | None = None,
+    kept: KeptSite | None = None,
 ) -> str:
     """Build OUT/site from OUT/site_src and return the warnings of MkDocs, empty if there are none.
 
     With `strict` a warning of MkDocs is an error. After an error the former site remains. The
-    MkDocs worker builds it, and `workers` help if there are very many pages.
+    MkDocs worker builds it, and `workers` help if there are very many pages. `kept` is where
+    finished pages are taken from and kept.
     """
     if mkdocs_worker is None:
         with MkdocsWorker() as worker:
-            return build_site(out, strict=strict, workers=workers, mkdocs_worker=worker)
+            return build_site(out, strict=strict, workers=workers, mkdocs_worker=worker, kept=kept)
     folder = Folder(out)
     folder.prepare()
     fresh = folder.aside / str(os.getpid()) / "site"  # not where a killed build may still write
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
-        message = _run_mkdocs(folder, fresh, workers, mkdocs_worker, strict=strict)
+        shares = write_shares(folder.sources, fresh.parent, workers.jobs if workers else 1)
+        settings = _settings(out)
+        runs = [
+            MkdocsRun(
+                settings,
+                fresh.with_name(f"site-{number}") if number else fresh,
+                strict,
+                share,
+                kept,
+            )
+            for number, share in enumerate(shares)
+        ]
+        message = _run_mkdocs(folder, runs, workers, mkdocs_worker)
         folder.swap(fresh)
     finally:
         folder.repair()
     return message
 
 
+def _settings(out: Path) -> Path:
+    return next(path for name in ("mkdocs.yml", "mkdocs.yaml") if (path := out / name).exists())
+
+
 def _run_mkdocs(
     folder: Folder,
-    fresh: Path,
+    runs: Sequence[MkdocsRun],
     workers: WorkerPool | None,
     mkdocs_worker: MkdocsWorker,
-    *,
-    strict: bool,
 ) -> str:
-    """Build the site into the folder `fresh` and return the warnings of MkDocs."""
-    shares = write_shares(folder.sources, fresh.parent, workers.jobs if workers else 1)
-    places = [fresh, *(fresh.with_name(f"site-{number}") for number in range(1, len(shares)))]
-    names = ("mkdocs.yml", "mkdocs.yaml")
-    settings = next(path for name in names if (path := folder.out / name).exists())
-    runs = [
-        MkdocsRun(settings, place, strict, share)
-        for place, share in zip(places, shares, strict=True)
-    ]
+    """Build the site where the first run does and return the warnings of MkDocs."""
     finished = _run_all(runs, workers, mkdocs_worker)
+    fresh = runs[0].site
     page = fresh / "404.html"
     if page.exists() and "Content-Security-Policy" not in page.read_text("utf-8"):
         raise MissingPluginError(folder.out)
     for mkdocs_end in finished:
         if mkdocs_end.code != 0:
             raise SiteBuildError(_failure_message(mkdocs_end.output))
-    for place in places[1:]:
-        _join(place, fresh)
+    for run in runs[1:]:
+        _join(run.site, fresh)
     return "".join(
         dict.fromkeys(record for mkdocs_end in finished for record in _warnings(mkdocs_end.output))
     )

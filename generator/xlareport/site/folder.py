@@ -163,6 +163,12 @@ class Folder(Struct, frozen=True):
             if settings.exists() and not _INHERIT.search(settings.read_text("utf-8", "replace")):
                 raise ForeignSettingsError(settings)
 
+    def has_own_settings(self) -> bool:
+        """Return whether the user has left the settings as they came; raises OSError."""
+        ours = find_resource("templates") / "mkdocs.yml"
+        is_own = (self.out / "mkdocs.yml").read_bytes() == ours.read_bytes()
+        return is_own and not (self.out / "mkdocs.yaml").exists()
+
     def settle(self, title: str | None = None) -> None:
         """Write the user's mkdocs.yml if there is none, atomically.
 

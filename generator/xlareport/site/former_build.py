@@ -19,7 +19,6 @@ from xlareport.dump.source import local_path, open_source
 from xlareport.records.outcome import BuildOutcome
 from xlareport.runtime.limits import Limits
 from xlareport.runtime.program_digest import digest_program
-from xlareport.runtime.resources import find_resource
 from xlareport.site.folder import Folder
 from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.typed_values import list_values, read_values
@@ -95,11 +94,10 @@ def _digest_outputs(folder: Folder) -> Digests:
 
     The user's own settings could use files in any place, so such a report is never skipped.
     """
-    ours, settings = find_resource("templates") / "mkdocs.yml", folder.out / "mkdocs.yml"
     digest_of: dict[tuple[int, int], str] = {}  # most files of the site are those of its sources
     digests: dict[str, str] = {}
     try:
-        if settings.read_bytes() != ours.read_bytes() or (folder.out / "mkdocs.yaml").exists():
+        if not folder.has_own_settings():
             return {}
         for path in _files(folder):
             state = path.stat()

@@ -1,6 +1,5 @@
 """Histories that a built report keeps, answered from its folder or its zip without the texts."""
 
-import json
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -8,9 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct
+from msgspec.json import decode
 
-from xlareport.analysis.history.subjects import ends_plain
+from xlareport.analysis.source.scopes import ends_plain
 from xlareport.pages import navigation
 from xlareport.pages.history.stored import StoredIndex, StoredSubject, read_index, read_subject
 from xlareport.storage.payloads import SHARED, payload_path, read_payload
@@ -20,7 +20,7 @@ _MOST_BYTES = 256 << 20
 """Bytes of a file that is read."""
 _UNREADABLE = (
     *(OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
-    *(RuntimeError, zipfile.BadZipFile, zlib.error),
+    *(RuntimeError, zipfile.BadZipFile, zlib.error, MsgspecError),
 )
 """Exceptions that a damaged report or archive, or one of another version, can cause."""
 
@@ -37,10 +37,18 @@ class StoredHistory(Struct, frozen=True):
     """Further instructions that had the name."""
 
 
-def find_stored_history(report: Path, module: str | None, asked: str) -> StoredHistory | None:
+class SeveralOps(Struct, frozen=True):
+    """The framework ops to whose op_names the requested name leads."""
+
+    op_names: tuple[str, ...]
+
+
+def find_stored_history(
+    report: Path, module: str | None, asked: str
+) -> StoredHistory | SeveralOps | None:
     """Return the history of an instruction or op, or None if the report does not have it.
 
-    The report may be damaged or none at all, lack the module, or have several such subjects.
+    The report may be damaged or none at all, or lack the module.
     """
     with ExitStack() as stack:
         try:
@@ -48,6 +56,17 @@ def find_stored_history(report: Path, module: str | None, asked: str) -> StoredH
             return _find(site, module, asked) if site else None
         except _UNREADABLE:
             return None
+
+
+def main_of_report(report: Path) -> str | None:
+    """Return the key of the main program of a built report; None for anything else."""
+    with ExitStack() as stack:
+        try:
+            site = _open_site(report, stack)
+            main = site.report().main if site else None
+        except _UNREADABLE:
+            return None
+    return main.module if main else None
 
 
 class _Site(Struct, frozen=True):
@@ -63,6 +82,9 @@ class _Site(Struct, frozen=True):
         if len(content) > _MOST_BYTES:
             raise ValueError("this file is too large")
         return content.decode("utf-8")
+
+    def report(self) -> "_Report":
+        return decode(self.read(_REPORT), type=_Report)
 
     def payload(self, key: str) -> Any:
         return read_payload(self.read(payload_path(key)))[1]
@@ -85,18 +107,23 @@ def _is_report(name: str) -> bool:
     return name == _REPORT or name.endswith(f"/{_REPORT}")
 
 
-def _find(site: _Site, module: str | None, asked: str) -> StoredHistory | None:
-    key_and_slug = _module(json.loads(site.read(_REPORT)), module)
-    if key_and_slug is None:
+def _find(site: _Site, module: str | None, asked: str) -> StoredHistory | SeveralOps | None:
+    listed = _module(site.report(), module)
+    if listed is None:
         return None
-    key, slug = key_and_slug
+    key, slug = listed.key, listed.slug
     shared = site.payload(navigation.module_key(slug, SHARED))
 
     def stored(name: str) -> Any:
         return shared[name] if name in shared else site.payload(navigation.module_key(slug, name))
 
     index = read_index(stored("history"))
-    numbers = list(dict.fromkeys(_subject_numbers(index, asked)))
+    numbers = list(dict.fromkeys(_instruction_numbers(index, asked)))
+    if not numbers and "/%" not in asked:
+        ops = _ops(index, asked)
+        if len(ops) > 1 and ("/" in asked or index.complete):  # else it may be an instruction
+            return SeveralOps(tuple(ops))
+        numbers = [number for number in ops.values() if number is not None and len(ops) == 1]
     if not numbers:
         return None
     subject = read_subject(index, numbers[0], stored(f"history-{numbers[0] // index.chunk}"))
@@ -106,18 +133,34 @@ def _find(site: _Site, module: str | None, asked: str) -> StoredHistory | None:
     return StoredHistory(key, index.stages, subject, tuple(dict.fromkeys(others)))
 
 
-def _module(report: Any, wanted: str | None) -> tuple[str, str] | None:
-    """Return key and slug of the one module of a key, slug or name; the main one for None."""
+class _Listed(Struct, frozen=True):
+    """What is needed of a module in report.json."""
+
+    key: str
+    slug: str
+    name: str
+
+
+class _Main(Struct, frozen=True):
+    module: str
+
+
+class _Report(Struct, frozen=True):
+    main: _Main | None
+    modules: tuple[_Listed, ...]
+
+
+def _module(report: _Report, wanted: str | None) -> _Listed | None:
+    """Return the one module of a key, slug or name; the main one for None."""
     if wanted is None:
-        wanted = report["main"]["module"] if report["main"] else ""
-    modules = report["modules"]
-    same = [module for module in modules if wanted in (module["key"], module["slug"])]
-    same = same or [module for module in modules if module["name"] == wanted]
-    return (str(same[0]["key"]), str(same[0]["slug"])) if len(same) == 1 else None
+        wanted = report.main.module if report.main else ""
+    same = [module for module in report.modules if wanted in (module.key, module.slug)]
+    same = same or [module for module in report.modules if module.name == wanted]
+    return same[0] if len(same) == 1 else None
 
 
-def _subject_numbers(index: StoredIndex, asked: str) -> Iterator[int]:
-    """Yield the subjects of a name, those of the last snapshot first."""
+def _instruction_numbers(index: StoredIndex, asked: str) -> Iterator[int]:
+    """Yield the instructions of a name, those of the last snapshot first."""
     computation, slash, name = asked.rpartition("/%")
     title = f"{computation.removeprefix('%')}/%{name}" if slash else f"/%{asked.removeprefix('%')}"
     same = [
@@ -130,22 +173,18 @@ def _subject_numbers(index: StoredIndex, asked: str) -> Iterator[int]:
         same, bore = [], ()  # the last snapshot may have one of this name that was left out
     yield from same
     yield from sorted(bore, key=lambda number: "/%" not in index.titles[number])
-    if not (slash or same or bore):
-        yield from _ops(index, asked)
 
 
-def _ops(index: StoredIndex, asked: str) -> Iterator[int]:
-    """Yield the one op of a name, else the one whose name ends so; nothing where it is several.
-
-    Nothing either where that one was left out.
-    """
-    ops = {name: number for number, name in index.titles.items() if "/%" not in name}
-    names = [*ops, *index.left_out]
-    whole = [name for name in names if asked in (name, *name.split(";"))]
-    ends = [name for name in names if any(part.endswith(f"/{asked}") for part in name.split(";"))]
-    same = whole or ends or [name for name in names if ends_plain(name, asked)]
-    if len(same) == 1 and same[0] in ops:
-        yield ops[same[0]]
+def _ops(index: StoredIndex, asked: str) -> dict[str, int | None]:
+    """Return the ops of a name, else those whose names end so; None for those left out."""
+    ops: dict[str, int | None] = dict.fromkeys(index.left_out)
+    ops |= {name: number for number, name in index.titles.items() if "/%" not in name}
+    same = [name for name in ops if asked in (name, *name.split(";"))]
+    same = same or [
+        name for name in ops if any(part.endswith(f"/{asked}") for part in name.split(";"))
+    ]
+    same = same or [name for name in ops if ends_plain(name, asked)]
+    return {name: ops[name] for name in same}
 
 
 def _is_about(subject: StoredSubject, asked: str) -> bool:

@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -91,7 +92,7 @@ def _describe(kind: Any, seen: dict[str, list[Any]]) -> None:
         _describe(arg, seen)
     names = _field_names(kind)
     if names is not None and kind.__qualname__ not in seen:
-        hints = get_type_hints(kind)
+        hints = _field_types(kind)
         seen[kind.__qualname__] = [[name, _name_type(hints[name])] for name in names]
         for name in names:
             _describe(hints[name], seen)
@@ -109,6 +110,11 @@ def _field_names(kind: Any) -> tuple[str, ...] | None:
         return kind.__struct_fields__
     is_named = isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
     return kind._fields if is_named else None
+
+
+@cache
+def _field_types(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)
 
 
 class _Decoders:
@@ -148,7 +154,7 @@ class _Decoders:
         return lambda value: None if value is None else decode(value)  # a type, or None
 
     def _record(self, kind: Any, names: tuple[str, ...]) -> Decoder:
-        hints = get_type_hints(kind)
+        hints = _field_types(kind)
         decoders = [self.decoder(hints[name]) for name in names]
 
         def decode(value: Any) -> Any:

@@ -8,6 +8,7 @@ from tests.analyzed import analyze_named
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.collectives.collective_rows import CollectiveRow
+from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.hlo.model import HloModule
@@ -57,7 +58,8 @@ def measured() -> Measure:
     """Return a function: a module and the key of a device -> figures by instruction."""
 
     def figures(module: HloModule, device: str) -> dict[str, CollectiveFigures]:
-        collectives = measure_collectives(module, count_cost(module), devices()[device])
+        schedule = Schedule(module, count_cost(module), devices()[device])
+        collectives = measure_collectives(schedule)
         return {each.collective.instruction: each for each in collectives}
 
     return figures

@@ -15,7 +15,7 @@ from xlareport.analysis.compare.effects import (
     rest_effect,
     whole_effect,
 )
-from xlareport.pages.compare.first_page import effect_words
+from xlareport.pages.compare.first_page import describe_effect
 
 Unpack = Callable[[str], Path]
 
@@ -29,7 +29,7 @@ def test_an_only_cause_has_the_whole_change(pairs: Path) -> None:
     assert effect.accessed_bytes == changes["bytes_accessed"] > 0
     assert effect.memory_bytes == changes["allocated_bytes"] > 0
     assert effect.kernels == changes["kernels"] > 0
-    assert "+19.7 MiB bytes accessed" in effect_words(effect)
+    assert "+19.7 MiB bytes accessed" in describe_effect(effect)
     assert view.causes[0].why.startswith("`fusion`: Merges producers into their consumers")
 
 
@@ -42,7 +42,7 @@ def test_one_cause_without_figures_has_the_rest_and_the_largest_comes_first(pair
     memory = (dtype.effect.memory_bytes or 0) + (donation.effect.memory_bytes or 0)
     assert memory == (whole.head or 0) - (whole.base or 0)
     assert dtype.effect.accessed_bytes is None
-    assert effect_words(dtype.effect).endswith("MiB memory, the rest of the change")
+    assert describe_effect(dtype.effect).endswith("MiB memory, the rest of the change")
 
 
 def test_a_flag_of_libtpu_is_an_option_and_no_other_compiler(pairs: Path) -> None:
@@ -70,13 +70,13 @@ def test_arguments_in_another_order_are_no_cause(unpacked: Unpack) -> None:
 
 
 def test_words_of_an_effect() -> None:
-    assert effect_words(UNKNOWN) == ""
+    assert describe_effect(UNKNOWN) == ""
     effect = Effect(-2e-6, 3 << 20, 0, 4, "convert")
-    assert effect_words(effect) == (
+    assert describe_effect(effect) == (
         "\N{MINUS SIGN}2 µs estimated time, +3.0 MiB bytes accessed, "
         "+4 instructions outside fusions, in all convert instructions"
     )
-    assert effect_words(Effect(sent_bytes=-(168 << 20))) == (
+    assert describe_effect(Effect(sent_bytes=-(168 << 20))) == (
         "\N{MINUS SIGN}168 MiB sent to other devices"
     )
 
@@ -96,7 +96,7 @@ def test_the_largest_share_of_the_program_comes_first() -> None:
     )
     others = (*ordered[3:], *ordered[:3])
     assert tuple(sorted(others, key=lambda effect: rank_effect(effect, main))) == ordered
-    assert effect_words(rest_effect(UNKNOWN, [])) == ""
+    assert describe_effect(rest_effect(UNKNOWN, [])) == ""
     assert rank_effect(UNKNOWN, main) == rank_effect(ordered[-1], None)
     assert rank_effect(UNKNOWN, None) > rank_effect(Effect(seconds=1e-9), None)
 

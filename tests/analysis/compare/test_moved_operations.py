@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from tests.modules import parse_module
 
-from xlareport.analysis.compare.cause_words import program as program_words
+from xlareport.analysis.compare.cause_words import program as describe_program_change
 from xlareport.analysis.compare.given_program import read_program
 from xlareport.analysis.compare.moved_operations import Depth, Move, find_moves, read_depths
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
@@ -62,5 +62,5 @@ def test_an_op_that_left_a_loop() -> None:
 def test_where_it_is_in_words(base: Depth, head: Depth, words: str) -> None:
     change = ProgramChange(ChangeKind.OTHER, "", "", 6, moves=(Move("psum", 6, base, head),))
     comparison = cast("Any", SimpleNamespace(base=None, head=None))
-    sentence = program_words(change, comparison)
+    sentence = describe_program_change(change, comparison)
     assert sentence == f"The program has the same operations in other places: {words}."

@@ -1,9 +1,11 @@
 """What the forward pass keeps for the backward pass, by op_names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from xlareport.analysis.cost.activations import Activation, find_activations, sum_by_layer
 from xlareport.analysis.cost.lifetimes import End, Lifetime
+from xlareport.analysis.cost.occupancy import BufferKey
+from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.hlo.model import HloModule
 
 STEP = """ENTRY e {
@@ -20,6 +22,12 @@ def life(last_use: str) -> Lifetime:
     return Lifetime(0, 1, 5, End.USE, last_use, None, None)
 
 
+def activations_of(
+    values: Iterable[tuple[BufferKey, int]], lives: Mapping[BufferKey, Lifetime], module: HloModule
+) -> tuple[Activation, ...]:
+    return find_activations(values, lives, ValueSources(module))
+
+
 def test_defined_forward_and_last_used_backward(module_of: Callable[[str], HloModule]) -> None:
     lives = {
         ("x", ()): life("again"),
@@ -29,7 +37,7 @@ def test_defined_forward_and_last_used_backward(module_of: Callable[[str], HloMo
         ("of another module", ()): life("gradient"),
     }
     values = [(key, 16) for key in (*lives, ("loss", ()))]
-    activations = find_activations(values, lives, module_of(STEP))
+    activations = activations_of(values, lives, module_of(STEP))
     assert activations == (Activation(("kept", ()), 16, "layer_1"),)
 
 
@@ -52,7 +60,7 @@ def test_a_copy_named_after_the_backward_op_that_uses_it(
     module_of: Callable[[str], HloModule],
 ) -> None:
     lives = {("kept", ()): life("gradient"), ("loss", ()): life("gradient")}
-    activations = find_activations([(key, 32) for key in lives], lives, module_of(GATHERED))
+    activations = activations_of([(key, 32) for key in lives], lives, module_of(GATHERED))
     assert activations == (Activation(("kept", ()), 32, "layer_1"),)
 
 
@@ -72,7 +80,7 @@ def test_what_the_backward_pass_gathers_is_no_activation(
 ) -> None:
     keys = [("made", ()), ("early", ()), ("late", ())]
     lives = {key: life("gradient") for key in keys}
-    activations = find_activations([(key, 32) for key in keys], lives, module_of(LATE))
+    activations = activations_of([(key, 32) for key in keys], lives, module_of(LATE))
     assert [activation.key for activation in activations] == keys[:2]
 
 
@@ -90,19 +98,19 @@ def test_a_prefetch_stands_for_what_reads_the_value(
     module_of: Callable[[str], HloModule],
 ) -> None:
     lives = {("kept", ()): life("begun")}
-    (kept,) = find_activations([(("kept", ()), 16)], lives, module_of(PREFETCHED))
+    (kept,) = activations_of([(("kept", ()), 16)], lives, module_of(PREFETCHED))
     assert kept.layer == "layer_1"
     unnamed = PREFETCHED.replace(
         'custom-call(near), custom_call_target="ConcatBitcast"', "tanh(near)"
     )
-    assert find_activations([(("kept", ()), 16)], lives, module_of(unnamed)) == (kept,)
+    assert activations_of([(("kept", ()), 16)], lives, module_of(unnamed)) == (kept,)
     to_host = PREFETCHED.replace("S(1)", "S(5)")
-    assert not find_activations([(("kept", ()), 16)], lives, module_of(to_host))
+    assert not activations_of([(("kept", ()), 16)], lives, module_of(to_host))
 
 
 def test_an_input_in_another_type_is_no_activation(module_of: Callable[[str], HloModule]) -> None:
     cast = STEP.replace("f32[4] tanh(x)", "f32[4] convert(x)")
-    assert not find_activations(
+    assert not activations_of(
         [(("kept", ()), 16)], {("kept", ()): life("gradient")}, module_of(cast)
     )
 
@@ -130,5 +138,5 @@ def test_a_fusion_that_ends_in_a_cast_without_op_name(
     module_of: Callable[[str], HloModule],
 ) -> None:
     lives = {("kept", ()): life("gradient")}
-    activations = find_activations([(("kept", ()), 8)], lives, module_of(CAST))
+    activations = activations_of([(("kept", ()), 8)], lives, module_of(CAST))
     assert activations == (Activation(("kept", ()), 8, "stem"),)

@@ -105,6 +105,7 @@ def test_a_quoted_note(module_of: ReadModule) -> None:
         ("next = s32[] add(i, one)", "next = s32[] multiply(i, one)", "step"),
         ("tuple(next, y, n)", "tuple(next, y, next)", "bound"),
         ("compare(i, n), direction=LT", "is-finite(i)", "not a comparison"),
+        ("compare(i, n), direction=LT", "compare(i), direction=LT", "drawing"),
         ("direction=LT", "direction=GT", "does not run towards"),
         ("body=body", "body=elsewhere", "not in this module"),
         (

@@ -31,6 +31,12 @@ def test_a_value_lives_to_its_last_use() -> None:
     assert (found.bytes, found.at, found.grade) == (608, "z", "guessed")
 
 
+def test_values_in_memory_on_the_chip_take_no_device_memory() -> None:
+    found = estimate(CHAIN.replace("y = f32[100]", "y = f32[100]{0:T(128)S(1)}"))
+    assert found is not None
+    assert found.curve == (8, 8, 8, 208, 212)
+
+
 def test_elements_of_a_tuple_live_apart() -> None:
     found = estimate(
         """ENTRY e {

@@ -6,6 +6,7 @@ from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.occupancy import measure_occupancy
 from xlareport.analysis.cost.peak_roles import PeakRole, PeakRoles
 from xlareport.analysis.cost.stacked import StackedBuffer
+from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.hlo.text import TextReader
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 
@@ -33,7 +34,7 @@ def roles(at: str, *stacked: StackedBuffer) -> PeakRoles:
     occupancy = measure_occupancy(read_buffer_assignment(TEXT, "b.txt")[0], LIVE)
     assert module is not None
     assert occupancy is not None
-    return PeakRoles(module, occupancy, at, stacked)
+    return PeakRoles(ValueSources(module), occupancy, at, stacked)
 
 
 def test_operands_and_results_of_the_instruction_at_the_peak() -> None:

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from tests.modules import parse_module
 
 from xlareport.analysis.collectives.collective_figures import measure_collectives
+from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.cost.cycles import add_cycles
 from xlareport.analysis.cost.heavy import list_heavy
 from xlareport.analysis.cost.roofline import measure_on_chip_share
@@ -99,6 +100,6 @@ def test_what_runs_on_the_chip_is_the_heaviest_and_hides_the_collective(
     (loop,) = list_loops(module, counted, V4)
     assert loop.cycles == 1_050_000
     assert loop.seconds == pytest.approx(LOOP_SECONDS, rel=0.01)
-    (whole,) = measure_collectives(module, counted, V4)
-    (part,) = measure_collectives(module, by_roofline, V4)
+    (whole,) = measure_collectives(Schedule(module, counted, V4))
+    (part,) = measure_collectives(Schedule(module, by_roofline, V4))
     assert whole.hideable_seconds == whole.exposed_seconds > 10 * part.hideable_seconds

@@ -70,7 +70,7 @@ def combined() -> str:
 
 
 def snapshot(text: str, after: str, number: int) -> Any:
-    stage = SimpleNamespace(name="pass", after=after, sequence=number)
+    stage = SimpleNamespace(name="pass", after=after, sequence=number, key=f"{number:04d}")
     return SimpleNamespace(hlo=parse_module(text), stage=stage)
 
 

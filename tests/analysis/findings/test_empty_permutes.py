@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from tests.analysis.findings.conftest import MakeCase
 from tests.analysis.findings.texts import having
 
-from xlareport.analysis.findings.emptied_pairs import EmptyingStep, find_emptying_step
+from xlareport.analysis.findings.emptied_pairs import find_emptying_step
 from xlareport.analysis.findings.empty_permutes import empty_permutes
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.program import read_module
+from xlareport.snapshots import PassStep
 
 PERMUTE = having("empty-permutes")
 GATHER = PERMUTE.replace(
@@ -21,7 +22,7 @@ GATHER = PERMUTE.replace(
 
 
 def test_a_pass_that_dropped_the_pairs_is_named(case_of: MakeCase) -> None:
-    step = EmptyingStep("all-gather-to-collective-permute-simplifier", "0081")
+    step = PassStep("all-gather-to-collective-permute-simplifier", "0081")
     (finding,) = empty_permutes(replace(case_of(PERMUTE), emptying_step=step))
     assert finding.severity == "high"
     assert finding.evidence == (
@@ -41,13 +42,13 @@ def test_a_program_can_have_one_itself(case_of: MakeCase) -> None:
 @pytest.mark.parametrize(
     ("texts", "step"),
     [
-        ((GATHER, PERMUTE, PERMUTE), EmptyingStep("second", "0001")),
+        ((GATHER, PERMUTE, PERMUTE), PassStep("second", "0001")),
         ((PERMUTE, PERMUTE, PERMUTE), None),
         ((GATHER, PERMUTE, GATHER), None),
     ],
 )
 def test_the_step_is_the_first_with_one(
-    tmp_path: Path, texts: tuple[str, ...], step: EmptyingStep | None
+    tmp_path: Path, texts: tuple[str, ...], step: PassStep | None
 ) -> None:
     for number, (name, text) in enumerate(zip(("first", "second", "third"), texts, strict=True)):
         path = f"module_0001.jit_f.{number:04d}.passes.after_{name}.before_more.txt"

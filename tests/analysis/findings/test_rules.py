@@ -34,6 +34,7 @@ from xlareport.analysis.findings.rules import (
     find_candidates,
     find_findings,
     merge_findings,
+    refer_to_causes,
 )
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.score_values import find_attention_scores
@@ -1738,3 +1739,32 @@ def test_a_default_model_of_a_device_has_shares_and_no_times(case_of: MakeCase) 
     (finding,) = split_products(case)
     assert "µs" not in finding.evidence
     assert "of the module's roofline time, is saved." in finding.evidence
+
+
+def finding_of(rule: str, seconds: float | None, *places: str) -> Finding:
+    return Finding(
+        title=rule.capitalize(),
+        places=tuple(("e", place) for place in places),
+        evidence="It takes time.",
+        suggestion="",
+        grade="matched",
+        weight=seconds or 0.0,
+        rule=rule,
+        seconds=seconds,
+    )
+
+
+def test_a_general_finding_names_those_that_have_the_cause() -> None:
+    cause = finding_of("gathered-once", 1e-3, "g", "user")
+    other = finding_of("same-tiles", None, "h")
+    effect = finding_of("exposed-collectives", 2e-3, "h", "g")
+    kept, also, referring = refer_to_causes((cause, other, effect))
+    assert (kept, also) == (cause, other)
+    assert referring.evidence == (
+        "It takes time. `g`: see also `Gathered-once`. What they save is the same time."
+    )
+
+
+def test_what_no_other_finding_is_about_stays() -> None:
+    effect = finding_of("exposed-collectives", 2e-3, "user")
+    assert refer_to_causes((finding_of("gathered-once", 1e-3, "g", "user"), effect))[1] == effect

@@ -6,9 +6,9 @@ from xlareport.analysis.kernels.card import Card, find_card, known_cards
 from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.kernel_resources import KernelEvidence
 from xlareport.analysis.kernels.record import KernelRecord
-from xlareport.readers.launches import Launch
 from xlareport.readers.ptx import read_ptx
 from xlareport.readers.ptxas_output import CompiledKernel
+from xlareport.readers.thunks import Launch
 
 
 def card() -> Card:

@@ -8,9 +8,9 @@ from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.kernel_findings import KernelTimes, find_kernel_findings
 from xlareport.analysis.kernels.kernel_resources import KernelEvidence
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
-from xlareport.readers.launches import Launch
 from xlareport.readers.ptx import read_ptx
 from xlareport.readers.ptxas_output import CompiledKernel
+from xlareport.readers.thunks import Launch
 from xlareport.runtime.resources import find_resource
 
 PLACE = ("main", "fusion.1")

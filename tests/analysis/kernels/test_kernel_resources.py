@@ -3,9 +3,9 @@
 from xlareport.analysis.kernels.kernel_resources import KernelEvidence, find_resources
 from xlareport.knowledge.multiprocessors import multiprocessors
 from xlareport.readers.gpu_objects import ObjectKernel
-from xlareport.readers.launches import Launch
 from xlareport.readers.ptx import read_ptx
 from xlareport.readers.ptxas_output import CompiledKernel
+from xlareport.readers.thunks import Launch
 
 HOPPER = multiprocessors()["9.0"]
 TEXT = b"""

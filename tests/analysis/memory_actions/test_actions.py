@@ -13,8 +13,7 @@ from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, IN_A_LOOP
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
-from xlareport.analysis.cost.stack_copies import StackCopy
-from xlareport.analysis.cost.stacked import StackedBuffer
+from xlareport.analysis.cost.stacked import StackCopy, StackedBuffer
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.result_gradients import ResultGradient
@@ -23,7 +22,7 @@ from xlareport.analysis.cost_report.value_purposes import JoinedOperand, ValuePu
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.findings import dense_gradients, split_products
 from xlareport.analysis.memory_actions.actions import list_actions
-from xlareport.pages.memory.peak_words import taken_over_words
+from xlareport.pages.memory.peak_words import describe_takeovers
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
 
 EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
@@ -142,7 +141,7 @@ def test_values_are_told_by_what_they_are_for() -> None:
 def test_what_shares_the_memory_of_a_buffer_is_named_without_an_order() -> None:
     taken_over = {("w", (2,)): ("zeros", "update"), ("y", ()): ("sum",)}
     saving = Saving(8 << 20, 6 << 20, 5 << 20, (), taken_over=taken_over)
-    assert taken_over_words(saving) == (
+    assert describe_takeovers(saving) == (
         "`%zeros`, `%update` (in the memory of `%w{2}`), `%sum` (in the memory of `%y`) have to "
         "shrink as well"
     )

@@ -69,9 +69,9 @@ def test_a_measured_time_takes_the_place_of_estimates_and_decides(judge: Judge) 
 @pytest.mark.parametrize(
     ("donated", "share", "words"),
     [
-        (0, 0, "donates 0 arguments: the memory is reused for results"),
-        (1, 0.5, "donates 1 argument: the memory is reused for results"),
-        (5, 1, "donates 5 arguments: the memory is reused for results"),
+        (0, 0, "donates 0 arguments: their memory may be reused for results"),
+        (1, 0.5, "donates 1 argument: their memory may be reused for results"),
+        (5, 1, "donates 5 arguments: their memory may be reused for results"),
     ],
 )
 def test_donated_arguments_count_up_to_two(

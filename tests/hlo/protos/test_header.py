@@ -26,6 +26,14 @@ def test_the_attributes_of_a_module() -> None:
     )
 
 
+def test_the_assignment_of_devices_has_the_counts_of_replicas_and_partitions() -> None:
+    def header(**counts: int) -> str:
+        return module_attributes(message_class("HloModuleProto")(device_assignment=counts))
+
+    assert header(replica_count=2, computation_count=8) == "replica_count=2, num_partitions=8"
+    assert header(replica_count=1, computation_count=1) == ""
+
+
 def test_parameters_without_a_name_are_numbered() -> None:
     computation = message_class("HloComputationProto")(
         name=b"main",

@@ -10,8 +10,8 @@ from tests.pages.collectives.test_page import report_of
 from xlareport.analysis.collectives.collective_rows import CollectiveMember, CollectiveRow
 from xlareport.pages.collectives.collective_reasons import (
     cause_words,
-    coded_reason_words,
-    reason_words,
+    describe_coded_reason,
+    describe_reason,
 )
 from xlareport.records.shardings import AxisRecord, MeshRecord
 
@@ -42,7 +42,7 @@ def test_the_scope_the_phase_and_the_axes_stand_first(
 ) -> None:
     assert row.origin.detail
     origin = replace(row.origin, detail="Reshards `x` for `dot.1` (dot).")
-    words = reason_words(replace(row, op_name=op_name, members=(), origin=origin), axes)
+    words = describe_reason(replace(row, op_name=op_name, members=(), origin=origin), axes)
     assert words == f"{place}Reshards x for dot.1 (dot)."
 
 
@@ -63,8 +63,8 @@ def test_a_combined_collective_names_its_largest_ops(row: CollectiveRow) -> None
         for size, name in enumerate(names, 1)
     )
     several = replace(row, members=members)
-    assert reason_words(several, ()).startswith("Backward gat_2/psum, gat_1/psum and 1 more. ")
-    assert reason_words(replace(row, members=members[:2]), ()).startswith(
+    assert describe_reason(several, ()).startswith("Backward gat_2/psum, gat_1/psum and 1 more. ")
+    assert describe_reason(replace(row, members=members[:2]), ()).startswith(
         "Backward gat_1/psum, forward gat_0/psum. "
     )
 
@@ -95,6 +95,6 @@ def test_a_reduction_names_the_arguments_that_it_updates(
     row: CollectiveRow, op_name: str, words: str
 ) -> None:
     reduction = replace(row, op_name=op_name, members=(), updates=tuple("abcd"))
-    assert coded_reason_words(reduction, ()).endswith(f". {words}")
-    assert reason_words(reduction, ()).endswith(words.replace("`", ""))
-    assert "updates" not in reason_words(replace(reduction, updates=()), ())
+    assert describe_coded_reason(reduction, ()).endswith(f". {words}")
+    assert describe_reason(reduction, ()).endswith(words.replace("`", ""))
+    assert "updates" not in describe_reason(replace(reduction, updates=()), ())

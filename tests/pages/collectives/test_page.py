@@ -13,7 +13,7 @@ from tests.pages.records_of_modules import module
 from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.collective_rows import CollectivesReport
 from xlareport.analysis.collectives.counted_once import LoopCountedOnce
-from xlareport.pages.collectives.page import _once, collectives_page, collectives_words
+from xlareport.pages.collectives.page import _once, collectives_page, describe_collectives
 
 
 def report_of(dump: Path, name: str) -> CollectivesReport:
@@ -108,9 +108,9 @@ def test_pairs_are_listed(unpacked: Callable[[str], Path]) -> None:
 
 @pytest.mark.parametrize("dump", ["sharded-cpu", "sharded-tpu"])
 def test_without_collectives_the_words_say_so(dump: str, unpacked: Callable[[str], Path]) -> None:
-    assert collectives_words(None) == "No collectives."
+    assert describe_collectives(None) == "No collectives."
     report = report_of(unpacked(dump), "jit_experts")
-    assert collectives_words(report).startswith("3 collectives; ")
+    assert describe_collectives(report).startswith("3 collectives; ")
 
 
 def test_what_a_costlier_branch_replaces_is_not_said_to_send_nothing(

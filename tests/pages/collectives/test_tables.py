@@ -12,7 +12,7 @@ from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.collective_rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
-from xlareport.pages.collectives.tables import collectives_tables
+from xlareport.pages.collectives.tables import tabulate_collectives
 from xlareport.pages.tables import Cell, Table
 
 
@@ -29,7 +29,7 @@ def cell(table: Table, title: str, place: int = 0) -> Cell:
 
 
 def shown(report: CollectivesReport, row: CollectiveRow, name: str, title: str) -> Cell:
-    tables = collectives_tables(replace(report, rows=(row,)), {"stage": "12 spmd"})
+    tables = tabulate_collectives(replace(report, rows=(row,)), {"stage": "12 spmd"})
     return cell(tables[name], title)
 
 
@@ -43,9 +43,9 @@ def with_overlap(row: CollectiveRow, **overlap: Any) -> CollectiveRow:
 
 def test_a_module_has_the_tables_that_have_rows(report: CollectivesReport) -> None:
     every = ["collectives", "origins", "trails", "members", "overlap"]
-    assert [*collectives_tables(report, {})] == every
+    assert [*tabulate_collectives(report, {})] == every
     bare = tuple(replace(row, trail=(), members=()) for row in report.rows)
-    tables = collectives_tables(replace(report, rows=bare), {})
+    tables = tabulate_collectives(replace(report, rows=bare), {})
     assert [*tables] == ["collectives", "origins", "overlap"]
     assert {len(table.rows) for table in tables.values()} == {len(report.rows)}
 

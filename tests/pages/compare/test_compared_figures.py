@@ -10,10 +10,10 @@ from xlareport.analysis.compare.memory_spaces import SpaceChange
 from xlareport.analysis.compare.module_facts import ESTIMATE, ITERATION
 from xlareport.pages.compare.compared_figures import (
     FigureRow,
+    describe_iteration,
     figure_name,
     figure_rows,
     figures_differ,
-    iteration_sentence,
     written,
 )
 
@@ -22,7 +22,8 @@ MIB = 1 << 20
 
 def rows(*figures: Quantity, **changes: Any) -> tuple[FigureRow, ...]:
     members = {"device_memory": "HBM", "memory_spaces": (), "collectives": (), "precisions": ()}
-    compared: Any = SimpleNamespace(figures=figures, **(members | changes))
+    by_name = {figure.name: figure for figure in figures}
+    compared: Any = SimpleNamespace(by_name=by_name, **(members | changes))
     return figure_rows(compared)
 
 
@@ -112,5 +113,6 @@ _ONCE = "The estimate counts loops of unknown trip count once: an iteration take
 def test_the_change_of_an_iteration_that_the_estimate_counts_once(
     head: int | None, sentence: str
 ) -> None:
-    compared: Any = SimpleNamespace(figures=(compare_figure(ITERATION, 150_000, head),))
-    assert iteration_sentence(compared) == sentence
+    figure = compare_figure(ITERATION, 150_000, head)
+    compared: Any = SimpleNamespace(by_name={ITERATION: figure})
+    assert describe_iteration(compared) == sentence

@@ -16,7 +16,7 @@ from xlareport.pages.compare.first_page import (
     TABLE,
     _figures,
     compare_page,
-    compared_tables,
+    tabulate_compared_modules,
 )
 from xlareport.report import BuildOptions, build
 
@@ -41,7 +41,7 @@ def test_what_differs_comes_first(tmp_path: Path) -> None:
     base = write(tmp_path / "a", alike="tanh", other="tanh", older="sine")
     head = write(tmp_path / "b", alike="tanh", other="negate", newer="cosine")
     view = compare(base, head, BuildOptions(jobs=1), site=False).view
-    table = compared_tables(view.modules)[TABLE]
+    table = tabulate_compared_modules(view.modules)[TABLE]
     results = [row[1][0] for row in table.rows if isinstance(row[1], list)]
     assert results == ["differs", "new", "gone", "identical"]
 
@@ -51,10 +51,10 @@ def test_modules_without_a_counterpart_have_a_table_of_their_own(tmp_path: Path)
     head = write(tmp_path / "b", alike="tanh")
     view = compare(base, head, BuildOptions(jobs=1), site=False).view
     assert compare_page(view).not_paired == ""
-    assert [*compared_tables(view.modules)] == [TABLE]
+    assert [*tabulate_compared_modules(view.modules)] == [TABLE]
     modules = tuple(replace(module, extracted=True) for module in view.modules)
     folded = replace(view, modules=modules)
-    tables = compared_tables(modules)
+    tables = tabulate_compared_modules(modules)
     assert [len(table.rows) for table in (tables[TABLE], tables[NOT_PAIRED])] == [1, 1]
     page = compare_page(folded)
     assert page.not_paired.startswith("1 module extracted for autotuning is not paired: XLA")
@@ -82,7 +82,7 @@ def test_a_time_that_cannot_be_compared_is_neither_better_nor_worse(
 ) -> None:
     figures = (Quantity(ESTIMATE, 100, 50, -0.5), Quantity("bytes_accessed", 100, 50, -0.5))
     main: Any = SimpleNamespace(
-        figures=figures,
+        by_name={figure.name: figure for figure in figures},
         collectives=(),
         precisions=(),
         device_memory="HBM",
@@ -108,8 +108,9 @@ def test_bytes_that_no_digits_would_show_are_the_change(
     base: int, head: int, shown: tuple[str, str, str]
 ) -> None:
     quantity = compare_figure("occupied_peak_bytes", base, head)
+    figures = {quantity.name: quantity}
     main: Any = SimpleNamespace(
-        figures=(quantity,), collectives=(), precisions=(), device_memory="", memory_spaces=()
+        by_name=figures, collectives=(), precisions=(), device_memory="", memory_spaces=()
     )
     (row,) = figure_rows(main)
     assert (row.base, row.head, row.change) == shown

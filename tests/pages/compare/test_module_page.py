@@ -10,8 +10,8 @@ from xlareport.compare import compare
 from xlareport.knowledge.grades import Grade
 from xlareport.pages.compare.module_page import (
     compared_page,
-    page_tables,
-    slowest_words,
+    describe_slowest,
+    tabulate_module,
     times_part,
     times_words,
     tpu_programs_table,
@@ -83,17 +83,17 @@ def test_the_slowest_are_those_of_the_head_that_are_slower_for_sure_or_new(
         replace(SLOWER, certain=None),
     )
     times = replace(TIMES, instructions=(SLOWER, new, *others))
-    assert [*slowest_words(replace(module, times=times))] == [
+    assert [*describe_slowest(replace(module, times=times))] == [
         "%dot.2 takes 30 µs more: rewritten [exact]",
         "%copy.1, %copy.2 take 40 µs more: new [exact]",
     ]
-    assert [*slowest_words(module)] == []
+    assert [*describe_slowest(module)] == []
 
 
 def test_a_table_is_there_if_it_has_rows(module: ComparedRecord) -> None:
     bare = replace(module, operations=(), one_sided_collectives=(), tpu_programs=())
-    assert page_tables(bare) == {}
-    tables = page_tables(replace(bare, times=TIMES))
+    assert tabulate_module(bare) == {}
+    tables = tabulate_module(replace(bare, times=TIMES))
     assert [*tables] == ["times", "time-scopes"]
     assert tables["times"].rows == [
         ["dot.2", 30.0, 10.0, 40.0, "yes", "rewritten", "dot.1", ["exact", "xr-exact"]]
@@ -103,7 +103,9 @@ def test_a_table_is_there_if_it_has_rows(module: ComparedRecord) -> None:
 
 def test_an_instruction_of_one_side_has_no_time_in_the_other(module: ComparedRecord) -> None:
     gone = replace(SLOWER, head=(), after=0.0, certain=None)
-    (row,) = page_tables(replace(module, times=replace(TIMES, instructions=(gone,))))["times"].rows
+    (row,) = tabulate_module(replace(module, times=replace(TIMES, instructions=(gone,))))[
+        "times"
+    ].rows
     assert row[:5] == [None, -10.0, 10.0, None, "not known"]
 
 

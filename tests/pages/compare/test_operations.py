@@ -9,7 +9,7 @@ from xlareport.analysis.compare.placed_collectives import (
     find_resized,
 )
 from xlareport.analysis.source.scopes import Phase
-from xlareport.pages.compare.operations import operations_table, what_changed
+from xlareport.pages.compare.operations import tabulate_operations, what_changed
 
 KEY = OperationKey(Phase.BACKWARD, "while/body/mlp/td,dk->tk", "dot_general", "m.py:1")
 ROW = Operation(KEY, 1e-5, 2048, 10, 1, (("dot", 1),), (("dot", "f32"),))
@@ -44,12 +44,14 @@ def test_a_collective_that_only_one_side_has_comes_first() -> None:
     place = Phase.BACKWARD, "mlp/td,dk->tk/dot_general"
     gone = PlacedCollective("all-reduce", *place, "f32[8]", "r", 2e-4, 96 * 2**20, 4)
     change = OperationChange(KEY, ROW, replace(ROW, seconds=3e-5))
-    (row,) = operations_table([change], "", [CollectiveChange(in_head=False, collective=gone)]).rows
+    (row,) = tabulate_operations(
+        [change], "", [CollectiveChange(in_head=False, collective=gone)]
+    ).rows
     assert row[3] == "\N{MINUS SIGN}1 all-reduce: 96.0 MiB sent, 200 µs"
     key = replace(KEY, line="f.py:3")
     change = replace(change, key=key)
     for other in (replace(gone, path="mlp/up/dot_general"), replace(gone, line="f.py:4")):
-        (row,) = operations_table(
+        (row,) = tabulate_operations(
             [change], "", [CollectiveChange(in_head=False, collective=other)]
         ).rows
         assert row[3] == "not known"

@@ -2,22 +2,23 @@
 
 from xlareport.analysis.compare.causes import Cause
 from xlareport.knowledge.grades import Grade
-from xlareport.pages.compare.source_changes import changed_words, program_words
+from xlareport.pages.compare.source_changes import describe_changes, describe_program_change
 
 
 def test_what_changed_is_the_program_its_options_or_the_compiler() -> None:
     def cause(kind: str) -> Cause:
         return Cause(kind, "x.", Grade.EXACT, ())
 
-    assert changed_words([]) == ""
-    assert changed_words([cause("trip count"), cause("operations")]).startswith(
+    assert describe_changes([]) == ""
+    assert describe_changes([cause("trip count"), cause("operations")]).startswith(
         "The program (its input HLO); no change of options"
     )
     assert (
-        changed_words([cause("option"), cause("dtype")]) == "The program (its input HLO), options."
+        describe_changes([cause("option"), cause("dtype")])
+        == "The program (its input HLO), options."
     )
-    assert changed_words([cause("compiler"), cause("pass")]) == "The compiler."
-    assert changed_words([cause("pass")]) == "The same program, compiled differently."
+    assert describe_changes([cause("compiler"), cause("pass")]) == "The compiler."
+    assert describe_changes([cause("pass")]) == "The same program, compiled differently."
 
 
 def test_a_changed_program_is_a_clause_of_its_layers_before_its_sizes() -> None:
@@ -27,7 +28,7 @@ def test_a_changed_program_is_a_clause_of_its_layers_before_its_sizes() -> None:
     layers = cause("layers", "the program has 3 layers instead of 2")
     size = cause("size", "a dimension of 1 argument is 8 instead of 4")
     dtype = cause("dtype", "the program computes in bf16 instead of f32")
-    assert program_words([dtype, size, layers]) == layers.clause
-    assert program_words([dtype, size]) == size.clause
-    assert program_words([dtype]) == "the program was changed"
-    assert program_words([cause("option", "")]) == ""
+    assert describe_program_change([dtype, size, layers]) == layers.clause
+    assert describe_program_change([dtype, size]) == size.clause
+    assert describe_program_change([dtype]) == "the program was changed"
+    assert describe_program_change([cause("option", "")]) == ""

@@ -14,10 +14,10 @@ from xlareport.analysis.compare.verdict import (
 )
 from xlareport.knowledge.grades import Grade
 from xlareport.pages.compare.verdict import (
+    describe_regression,
+    describe_verdict,
     memory_row,
-    regression_sentence,
     time_row,
-    verdict_sentence,
 )
 
 LESS_MEMORY = Judgement(
@@ -48,20 +48,20 @@ def test_a_change_of_no_weight_is_no_regression() -> None:
     memory = replace(MORE_MEMORY, direction=Direction.SAME, floor=16 << 10)
     verdict = Verdict(time, memory)
     assert (
-        verdict_sentence(verdict) == "As fast to within 100 ns, the same memory to within 16 KiB."
+        describe_verdict(verdict) == "As fast to within 100 ns, the same memory to within 16 KiB."
     )
-    assert regression_sentence(verdict, "").startswith("No: as fast to within 100 ns (roofline")
+    assert describe_regression(verdict, "").startswith("No: as fast to within 100 ns (roofline")
     assert memory_row(memory).figures == "200 B to 220 B"
 
 
 def test_what_an_estimate_cannot_resolve_is_said_to_be_within_its_error() -> None:
-    assert verdict_sentence(Verdict(GUESSED, LESS_MEMORY)) == (
+    assert describe_verdict(Verdict(GUESSED, LESS_MEMORY)) == (
         "3.4% slower (within the error of the estimate), 10.0% less memory."
     )
 
 
 def test_a_small_change_of_a_guessed_estimate_is_no_regression() -> None:
-    said = regression_sentence(Verdict(GUESSED, LESS_MEMORY), "the program was changed")
+    said = describe_regression(Verdict(GUESSED, LESS_MEMORY), "the program was changed")
     assert said == (
         "Not shown: 3.4% slower by an estimate for a guessed device, too little to be significant; "
         "10.0% less memory; the program was changed, so the two may not do the same work."
@@ -83,7 +83,7 @@ def test_a_small_change_of_a_guessed_estimate_is_no_regression() -> None:
     ],
 )
 def test_the_answer_rests_on_what_is_known(time: Judgement, memory: Judgement, words: str) -> None:
-    said = regression_sentence(Verdict(time, memory), "")
+    said = describe_regression(Verdict(time, memory), "")
     assert said.startswith(words)
     assert "program was changed" not in said
 
@@ -98,11 +98,11 @@ def test_more_work_in_as_much_more_time_is_no_regression() -> None:
     """A layer more: FLOPs rise as the time does."""
     time = slower(1501, Basis.ROOFLINE, Grade.MATCHED)
     verdict = Verdict(time, MORE_MEMORY, more_work(1501, 1497))
-    assert regression_sentence(verdict, "the program was changed") == (
+    assert describe_regression(verdict, "the program was changed") == (
         "No sign of one: the program was changed, with 49.7% more FLOPs; 50.1% more time "
         "(roofline estimate, not measured), per FLOP unchanged; 10.0% more memory."
     )
-    assert verdict_sentence(verdict) == "50.1% more time for 49.7% more FLOPs, 10.0% more memory."
+    assert describe_verdict(verdict) == "50.1% more time for 49.7% more FLOPs, 10.0% more memory."
     row = time_row(time, verdict.work)
     assert (row.headline, row.look) == ("50.1% more time for 49.7% more FLOPs", "")
     assert [memory_row(MORE_MEMORY, work).look for work in (verdict.work, None)] == ["", "xr-worse"]
@@ -111,17 +111,17 @@ def test_more_work_in_as_much_more_time_is_no_regression() -> None:
 def test_more_time_than_work_is_told_per_flop() -> None:
     time = slower(1500, Basis.ROOFLINE, Grade.MATCHED)
     verdict = Verdict(time, LESS_MEMORY, more_work(1500, 1200))
-    assert regression_sentence(verdict, "the program was changed") == (
+    assert describe_regression(verdict, "the program was changed") == (
         "Probably: 50.0% slower (roofline estimate, not measured); 10.0% less memory; the program "
         "was changed, with 20.0% more FLOPs, per FLOP it is 25.0% slower."
     )
-    assert verdict_sentence(verdict) == "50.0% slower, 10.0% less memory."
+    assert describe_verdict(verdict) == "50.0% slower, 10.0% less memory."
 
 
 def test_memory_that_grows_beyond_the_work_is_told() -> None:
     memory = replace(MORE_MEMORY, quantity=compare_figure("occupied_peak_bytes", 200, 400))
     time = slower(1501, Basis.ROOFLINE, Grade.MATCHED)
-    said = regression_sentence(
+    said = describe_regression(
         Verdict(time, memory, more_work(1501, 1497)), "the program was changed"
     )
     assert memory_row(memory, more_work(1501, 1497)).look == "xr-worse"

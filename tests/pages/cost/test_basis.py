@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.pages.cost.basis import cycles_words, time_by_cycles_words
+from xlareport.pages.cost.basis import describe_cycles, describe_time_by_cycles
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from xlareport.pages.cost.basis import cycles_words, time_by_cycles_words
 def test_cycles_that_cover_a_part_are_stated_if_they_take_longer(cycles: int, words: str) -> None:
     part = SimpleNamespace(cycles=cycles, instructions=12, clock=1.5e9, seconds=None)
     cost: Any = SimpleNamespace(cycles=part, seconds=1e-4)
-    assert time_by_cycles_words(cost) == words
+    assert describe_time_by_cycles(cost) == words
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_cycles_that_cover_a_part_are_stated_if_they_take_longer(cycles: int, wo
 def test_what_has_no_cycles_is_named(kinds: tuple[tuple[str, int], ...], words: str) -> None:
     whole = SimpleNamespace(cycles=3_000_000, instructions=12, clock=1.5e9, seconds=2e-3)
     cost: Any = SimpleNamespace(cycles=whole, without_cycles=kinds, asynchronous_seconds=None)
-    assert time_by_cycles_words(cost) == f" By the compiler's estimated cycles: 2 ms.{words}"
-    assert f" Shares are of this time.{words} The cycles are in" in cycles_words(cost)
+    assert describe_time_by_cycles(cost) == f" By the compiler's estimated cycles: 2 ms.{words}"
+    assert f" Shares are of this time.{words} The cycles are in" in describe_cycles(cost)

@@ -12,7 +12,7 @@ from xlareport.analysis.cost.rematerialization import RecomputedFlops
 from xlareport.analysis.cost_report.work_report import LoopRow, Uncounted
 from xlareport.analysis.findings.finding import Finding
 from xlareport.knowledge.devices import devices
-from xlareport.pages.cost.basis import cycles_words, on_chip_words
+from xlareport.pages.cost.basis import describe_cycles, describe_on_chip
 from xlareport.pages.cost.page import (
     _loops_words,
     _peaks,
@@ -20,7 +20,7 @@ from xlareport.pages.cost.page import (
     cost_parts,
     per_device,
 )
-from xlareport.pages.cost.tables import cost_tables
+from xlareport.pages.cost.tables import tabulate_costs
 from xlareport.pages.module.module_pages import module_tabs
 from xlareport.pages.tabs import ShownModule
 
@@ -97,7 +97,7 @@ def test_what_is_recomputed_beside_matmuls_is_about(unpacked: Unpack) -> None:
 
 def test_the_count_of_instructions_says_what_it_leaves_out(unpacked: Unpack) -> None:
     _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
-    tables = cost_tables(cost, "x.html#t=m/x/instructions")
+    tables = tabulate_costs(cost, "x.html#t=m/x/instructions")
     columns = {column.title: at for at, column in enumerate(tables["opcodes"].columns)}
     opcodes = {row[0]: row[columns["Instructions"]] for row in tables["opcodes"].rows}
     assert "parameter" not in opcodes
@@ -110,7 +110,7 @@ def test_a_scope_leads_to_its_instructions(unpacked: Unpack) -> None:
     _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
     part = replace(cost.scopes[0], name="jit(f)/jvp(a b)/(several op_names)")
     unnamed = replace(part, name="")
-    table = cost_tables(replace(cost, scopes=(part, unnamed)), "x.html#t=m/x/instructions")[
+    table = tabulate_costs(replace(cost, scopes=(part, unnamed)), "x.html#t=m/x/instructions")[
         "scopes"
     ]
     assert [row[0] for row in table.rows] == [
@@ -133,7 +133,7 @@ def test_loops_say_of_the_totals_what_the_rest_of_the_page_says() -> None:
 
 def test_heavy_instructions_have_the_bytes_that_they_access(unpacked: Unpack) -> None:
     _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
-    table = cost_tables(cost, "")["heaviest"]
+    table = tabulate_costs(cost, "")["heaviest"]
     place = [column.title for column in table.columns].index("Bytes accessed")
     assert place < 6
     accessed = [row[place] for row in table.rows]
@@ -148,7 +148,7 @@ def test_cycles_of_the_compiler_are_a_column_and_the_basis_of_shares(unpacked: U
     view, cost = worked_out(unpacked("tagged-tpu-conv"), "jit_train", "tpu")
     assert cost.cycles is not None
     assert cost.cycles.seconds is not None
-    tables = cost_tables(cost, "")
+    tables = tabulate_costs(cost, "")
     titles = [column.title for column in tables["heaviest"].columns]
     assert titles[:4] == ["Instruction", "Share", "Roofline µs", "Estimated cycles (compiler)"]
     for row, heavy in zip(tables["heaviest"].rows, cost.heaviest, strict=True):
@@ -163,14 +163,14 @@ def test_cycles_of_the_compiler_are_a_column_and_the_basis_of_shares(unpacked: U
     notes = {figure.label: figure.note for figure in page.figures}
     assert notes["Operational intensity"] == "FLOPs per byte accessed in device memory"
     unclocked = replace(cost, cycles=replace(cost.cycles, clock=None, seconds=None))
-    assert "Shares are of roofline time: the clock is not known" in cycles_words(unclocked)
-    assert on_chip_words(replace(cost, on_chip_share=0.05)) == ""
-    assert "leaves out 98% of the bytes" in on_chip_words(replace(cost, on_chip_share=0.98))
+    assert "Shares are of roofline time: the clock is not known" in describe_cycles(unclocked)
+    assert describe_on_chip(replace(cost, on_chip_share=0.05)) == ""
+    assert "leaves out 98% of the bytes" in describe_on_chip(replace(cost, on_chip_share=0.98))
 
 
 def test_bytes_as_stored_stand_where_the_time_is_of_them(unpacked: Unpack) -> None:
     _, cost = worked_out(unpacked("tagged-tpu-conv"), "jit_train", "tpu")
-    table = cost_tables(cost, "")["heaviest"]
+    table = tabulate_costs(cost, "")["heaviest"]
     titles = [column.title for column in table.columns]
     place = titles.index("In device memory")
     assert titles[place - 1] == "Bytes accessed"

@@ -41,6 +41,7 @@ def test_flags_that_would_add_something_are_those_of_the_backend() -> None:
     assert "--xla_dump_hlo_as_proto" in named
     assert "--xla_dump_hlo_as_text" not in named
     assert not any(name.startswith("--xla_gpu_") for name in named)
+    assert not any(name.endswith("=false") for name in named), "on by default, so nothing to add"
 
 
 def test_a_dump_without_passes_proves_nothing_about_them() -> None:

@@ -13,7 +13,7 @@ from xlareport.analysis.code.unfused_pairs import SLOWER, UNDECIDED, UnfusedPair
 from xlareport.analysis.cost.lifetimes import End, Follower, Lifetime
 from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.pages import words
-from xlareport.pages.history.instruction_facts import _at_peak, facts_payload, refusal_words
+from xlareport.pages.history.instruction_facts import _at_peak, describe_refusal, facts_payload
 from xlareport.storage.payloads import read_payload, write_payload
 
 
@@ -143,7 +143,7 @@ def pair(reason: str, consumers: int = 1, fused: float | None = None) -> Unfused
 
 
 def test_a_plain_sentence_stands_before_the_text_of_xla() -> None:
-    said, text = refusal_words(pair(TILES))
+    said, text = describe_refusal(pair(TILES))
     assert said.startswith("XLA cannot tile the fused computation")
     assert "SymbolicTileAnalysis" not in said
     assert text.startswith(TILES)
@@ -151,53 +151,53 @@ def test_a_plain_sentence_stands_before_the_text_of_xla() -> None:
 
 
 def test_a_long_text_that_is_not_known_begins_alone() -> None:
-    said, text = refusal_words(pair("Not this one: " + "x" * 200))
+    said, text = describe_refusal(pair("Not this one: " + "x" * 200))
     assert said == "“Not this one”, in XLA's words."
     assert text == "Not this one: " + "x" * 200
 
 
 def test_a_short_text_stands_for_itself() -> None:
-    assert refusal_words(pair("too small", fused=1.5)) == (
+    assert describe_refusal(pair("too small", fused=1.5)) == (
         "“too small”, in XLA's words. XLA's estimate: 1.5 µs fused, 1.5 µs unfused.",
         "",
     )
 
 
 def test_of_several_consumers_it_is_said_which_the_reason_is_about() -> None:
-    said, _ = refusal_words(pair("not fusing because there are only bitcast users", 2))
+    said, _ = describe_refusal(pair("not fusing because there are only bitcast users", 2))
     assert said == (
         "All direct users of the producer are bitcasts, and the pass does not fuse through them. "
         "That holds for all 2 consumers of %gemm."
     )
-    said, _ = refusal_words(pair(TILES, 2))
+    said, _ = describe_refusal(pair(TILES, 2))
     assert "%gemm has 2 consumers; the log gives this reason without the consumer" in said
 
 
 def test_an_estimate_is_of_the_consumers_that_the_log_lists() -> None:
     estimated = replace(pair(SLOWER, 1, fused=1.5), listed=("bitcast.6", "add"))
-    said, text = refusal_words(estimated)
+    said, text = describe_refusal(estimated)
     assert said == (
         "The pass estimates that fusing does not make it faster. XLA's estimate of fusing into "
         "%bitcast.6, %add: 1.5 µs fused, 1.5 µs unfused."
     )
     assert text == ""
-    assert refusal_words(pair(UNDECIDED))[0] == f"T{UNDECIDED[1:]}."
+    assert describe_refusal(pair(UNDECIDED))[0] == f"T{UNDECIDED[1:]}."
 
 
 def test_a_reason_that_has_no_plain_sentence_is_quoted_as_it_is() -> None:
     reason = "fusion into output of a reduce fusion would create a loop fusion"
-    assert refusal_words(pair(reason)) == (f"“{reason}”, in XLA's words.", "")
+    assert describe_refusal(pair(reason)) == (f"“{reason}”, in XLA's words.", "")
     order = "Do not fuse into the output of scatter."
-    assert refusal_words(pair(order))[0].startswith(f"“{order}”, in XLA's words.")
+    assert describe_refusal(pair(order))[0].startswith(f"“{order}”, in XLA's words.")
 
 
 def test_another_user_that_nothing_is_fused_into_is_the_reason() -> None:
     refused = replace(pair("the consumer is not fusible", 2), blockers=("library",))
-    said, text = refusal_words(refused)
+    said, text = describe_refusal(refused)
     assert said.startswith("%library also reads %")
     assert text == "the consumer is not fusible"
     itself = replace(refused, consumer="library")
-    assert refusal_words(itself)[0].startswith("The consumer is of a kind")
+    assert describe_refusal(itself)[0].startswith("The consumer is of a kind")
 
 
 def test_memory_that_a_later_value_holds_at_the_peak_is_said_to_be_in_use() -> None:

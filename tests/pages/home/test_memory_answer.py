@@ -25,6 +25,19 @@ def test_the_action_that_saves_most_follows_what_is_known_of_the_memory() -> Non
     assert memory_lines(module, None) == []
 
 
+def test_an_estimated_peak_is_not_more_than_what_is_allocated() -> None:
+    memory = SimpleNamespace(
+        estimated_peak_bytes=3 << 20, at_peak=(), spaces=(), held=None, actions=()
+    )
+    final = SimpleNamespace(occupied_peak_bytes=None, allocated_bytes=2 << 20)
+    module: Any = SimpleNamespace(
+        cost=SimpleNamespace(memory=memory), final=final, backend="tpu", frontend="tensorflow"
+    )
+    assert memory_lines(module, None)[0] == "Peak memory at most 2.0 MiB, all that is allocated."
+    final.allocated_bytes = 4 << 20
+    assert memory_lines(module, None)[0] == "Peak memory about 3.0 MiB, guessed from the schedule."
+
+
 def test_the_largest_buffer_is_live_at_the_peak() -> None:
     sizes = [("late", False, 12), ("w", True, 12), ("small", True, 4)]
     values = [

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.pages.records_of_modules import module
 
 from xlareport.analysis.kernels.gemms import GemmRecord, ModuleGemms
-from xlareport.pages.kernels.gemms import gemm_words, gemms_table, tuning_table
+from xlareport.pages.kernels.gemms import describe_gemm, tabulate_gemms, tabulate_tuning
 from xlareport.readers.autotune_results import read_autotune_results
 
 FILE = Path(__file__).parents[2] / "readers/data/autotune_results.pbtxt"
@@ -30,15 +30,15 @@ GEMMS = ModuleGemms((GEMM, GEMM), (32, 64))
 def test_what_is_said_of_all() -> None:
     """One tile for all, and whether anything was measured."""
     same = "2 GEMMs. Every Triton GEMM has the same tile, 32x64, for all sizes."
-    assert gemm_words(GEMMS, None) == same
-    assert "has no results: nothing was measured" in gemm_words(GEMMS, ())
+    assert describe_gemm(GEMMS, None) == same
+    assert "has no results: nothing was measured" in describe_gemm(GEMMS, ())
     results, _ = read_autotune_results(FILE.read_bytes(), "x")
-    assert gemm_words(GEMMS, results).endswith("autotune_results holds 6 results.")
+    assert describe_gemm(GEMMS, results).endswith("autotune_results holds 6 results.")
 
 
 def test_a_row_for_each() -> None:
     """With the traffic of its tiles and of split-K."""
-    table = gemms_table(module("main"), GEMMS)
+    table = tabulate_gemms(module("main"), GEMMS)
     link, *cells = table.rows[0]
     assert link == ["gemm", "m/k.html?code#unit=gemm"]
     assert cells[:5] == ["Triton", "4x256x512", 196, "1x32x64", 4]
@@ -49,7 +49,7 @@ def test_a_row_for_each() -> None:
 def test_results_have_a_row_each() -> None:
     """The slowest first; what the file does not say is not known."""
     results, _ = read_autotune_results(FILE.read_bytes(), "x")
-    table = tuning_table(results)
+    table = tabulate_tuning(results)
     assert table.sort == (1, "desc")
     made_by = [row[0] for row in table.rows]
     assert made_by == ["Triton", "cuDNN", "custom kernel", "cuBLAS", None, "NATIVE_EMITTER"]

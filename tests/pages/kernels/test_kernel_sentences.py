@@ -7,9 +7,9 @@ from xlareport.analysis.kernels.card import find_card, known_cards
 from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.kernel_resources import KernelEvidence
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
-from xlareport.pages.kernels.kernel_sentences import describe_kernel, occupancy_words
-from xlareport.readers.launches import Launch
+from xlareport.pages.kernels.kernel_sentences import describe_kernel, describe_occupancy
 from xlareport.readers.ptxas_output import CompiledKernel
+from xlareport.readers.thunks import Launch
 
 MODULE = ModuleKernels(
     kernels=(),
@@ -69,12 +69,12 @@ def test_what_is_not_known() -> None:
         "No instruction is known to launch it. Its resources are not known. "
         "No file of code defines it."
     )
-    assert occupancy_words(bare) == "occupancy not known"
+    assert describe_occupancy(bare) == "occupancy not known"
     ranged = replace(bare, occupancy_at_least=0.5, occupancy_at_most=1.0)
-    assert occupancy_words(ranged) == "50% to 100%"
-    assert occupancy_words(kernel(1, 1024, 32)) == "100%"
+    assert describe_occupancy(ranged) == "50% to 100%"
+    assert describe_occupancy(kernel(1, 1024, 32)) == "100%"
     above = replace(bare, occupancy_at_most=0.5)
-    assert occupancy_words(above) == "at most 50%"
+    assert describe_occupancy(above) == "at most 50%"
 
 
 def test_pairs_of_compute_units() -> None:

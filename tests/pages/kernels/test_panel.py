@@ -7,8 +7,8 @@ from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.kernel_resources import KernelEvidence
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.pages.kernels.panel import kernel_facts
-from xlareport.readers.launches import Launch
 from xlareport.readers.ptxas_output import CompiledKernel
+from xlareport.readers.thunks import Launch
 
 COMPILED = CompiledKernel("k", "sm_90a", 46, 512, 0, 8, 16, 0)
 PLACE = ("main", "fusion.1")

@@ -7,7 +7,7 @@ from tests.pages.cost_of_dumps import Unpack, worked_out
 from xlareport.analysis.cost.memory_stats import MemoryStats
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.memory_builder import report_memory
-from xlareport.pages.memory.analysis_line import analysis_line, padding_words
+from xlareport.pages.memory.analysis_line import analysis_line, describe_padding
 from xlareport.program import MemoryFiles
 
 
@@ -30,10 +30,10 @@ def test_a_peak_of_memory_on_the_chip_is_not_told_as_one_of_hbm(unpacked: Unpack
 def test_padding_of_arguments_is_said_where_it_shows(unpacked: Unpack) -> None:
     _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
     assert cost.memory.argument_padding_bytes == 0
-    assert padding_words(cost.memory) == ""
+    assert describe_padding(cost.memory) == ""
     padded = replace(cost.memory, argument_padding_bytes=256)
-    assert padding_words(padded) == ", with 256 B of tile padding"
-    assert padding_words(replace(padded, figures=replace(padded.figures, held=None))) == ""
+    assert describe_padding(padded) == ", with 256 B of tile padding"
+    assert describe_padding(replace(padded, figures=replace(padded.figures, held=None))) == ""
 
 
 def test_tiles_pad_arguments() -> None:

@@ -7,10 +7,10 @@ from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost_report.memory_curves import LiveSum, PeakPlateau, SpaceCurve
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.pages.memory.peak_words import (
-    live_range_words,
-    marked_words,
+    describe_live_range,
+    describe_marked,
+    describe_saving,
     peak_place,
-    saving_words,
 )
 
 MIB = 1 << 20
@@ -31,23 +31,23 @@ def test_a_plateau_names_its_positions_and_loops() -> None:
 
 
 def test_the_live_range_file_has_spaces_only_where_there_are_several() -> None:
-    assert live_range_words(MEMORY) == (
+    assert describe_live_range(MEMORY) == (
         "XLA's live-range file: peak 3.0 MiB at position 825, logical sizes, shared memory counted "
         "for each value."
     )
     several = replace(MEMORY, figures=replace(FIGURES, spaces=(HBM, VMEM)))
-    assert "logical sizes in all memory spaces" in live_range_words(several)
-    assert not live_range_words(replace(MEMORY, figures=replace(FIGURES, live_peak_bytes=None)))
+    assert "logical sizes in all memory spaces" in describe_live_range(several)
+    assert not describe_live_range(replace(MEMORY, figures=replace(FIGURES, live_peak_bytes=None)))
 
 
 def test_a_position_with_more_than_the_marked_one_is_named() -> None:
     larger = replace(MEMORY, live_sum=LiveSum(824, 4 * MIB))
-    assert live_range_words(larger).endswith("add up to 4.0 MiB at position 824.")
-    assert marked_words(larger) == (
+    assert describe_live_range(larger).endswith("add up to 4.0 MiB at position 824.")
+    assert describe_marked(larger) == (
         " The live-range file marks position 825 with 3.0 MiB, a sum of logical sizes."
     )
-    assert "most" not in live_range_words(replace(MEMORY, live_sum=LiveSum(825, 3 * MIB)))
-    assert not marked_words(replace(MEMORY, peak_position=825))
+    assert "most" not in describe_live_range(replace(MEMORY, live_sum=LiveSum(825, 3 * MIB)))
+    assert not describe_marked(replace(MEMORY, peak_position=825))
 
 
 def test_what_remains_is_named_where_reducing_temp_does_not_suffice() -> None:
@@ -63,7 +63,7 @@ def test_what_remains_is_named_where_reducing_temp_does_not_suffice() -> None:
         argument_groups=groups,
         saving=Saving(160 * MIB, 128 * MIB, 135 * MIB, ()),
     )
-    assert saving_words(memory) == (
+    assert describe_saving(memory) == (
         "Not reachable by reducing temp: 135 MiB would remain, with 135 MiB of arguments "
         "(params 111 MiB)."
     )
@@ -74,4 +74,4 @@ def test_what_remains_is_named_where_reducing_temp_does_not_suffice() -> None:
 )
 def test_a_size_is_more_than_the_saving_only_where_both_read_so(reached: int, words: str) -> None:
     saving = Saving(384 * 1024, 300 * 1024, reached, ((("v", ()), 256 * 1024),))
-    assert words in saving_words(replace(MEMORY, saving=saving))
+    assert words in describe_saving(replace(MEMORY, saving=saving))

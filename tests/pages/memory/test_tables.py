@@ -11,7 +11,7 @@ from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.memory_curves import LivingValue
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.value_row import ValueRow
-from xlareport.pages.memory.tables import fills_table, memory_tables, why
+from xlareport.pages.memory.tables import tabulate_fills, tabulate_memory, why
 from xlareport.readers.buffer_assignment import BufferValue, read_buffer_assignment
 
 READ = Follower("while.1", (3,), 7, End.USE, "while.2", 0)
@@ -68,7 +68,7 @@ def test_wasted_bytes_have_their_memory_space_by_its_short_name() -> None:
     assignment, _ = read_buffer_assignment(text, "b.txt")
     fill = Fill(assignment.allocations[0], 32, 0)
     figures = collect_memory_figures(None, None, ())
-    (row,) = fills_table("tpu", MemoryReport(figures=figures, fills=(fill,))).rows
+    (row,) = tabulate_fills("tpu", MemoryReport(figures=figures, fills=(fill,))).rows
     assert row[:4] == [1, "VMEM", "temp", 64]
 
 
@@ -79,13 +79,13 @@ def test_arguments_have_their_names_in_a_column_of_their_own() -> None:
         for name, argument in (("param.3", "params['emb']"), ("dot.1", ""))
     )
     named = replace(rows[0], argument="params['emb']"), rows[1]
-    table = memory_tables(None, MemoryReport(figures, values=named))["values"]
+    table = tabulate_memory(None, MemoryReport(figures, values=named))["values"]
     assert [column.title for column in table.columns][:3] == ["HLO value", "Size", "Argument"]
     assert [list(row[:3]) for row in table.rows] == [
         ["param.3", 8, "params['emb']"],
         ["dot.1", 8, None],
     ]
-    plain = memory_tables(None, MemoryReport(figures, values=rows))["values"]
+    plain = tabulate_memory(None, MemoryReport(figures, values=rows))["values"]
     assert "Argument" not in [column.title for column in plain.columns]
 
 
@@ -93,7 +93,7 @@ def test_the_shape_is_among_the_columns_that_are_shown_at_first() -> None:
     """Pages show seven columns at first; with names of arguments there is one more."""
     figures = collect_memory_figures(None, None, ())
     row = ValueRow("dot.1", (), 8, "f32[2]", "temp", "", None, None, None, None, "", "")
-    table = memory_tables(None, MemoryReport(figures, values=(row,)))["values"]
+    table = tabulate_memory(None, MemoryReport(figures, values=(row,)))["values"]
     assert [column.title for column in table.columns][:4] == [
         "HLO value",
         "Size",
@@ -105,7 +105,7 @@ def test_the_shape_is_among_the_columns_that_are_shown_at_first() -> None:
 def test_values_at_a_position_have_the_names_of_arguments() -> None:
     living = LivingValue("param.3", 8, "parameter", 0, 9, "params['emb']")
     figures = collect_memory_figures(None, None, ())
-    (row,) = memory_tables(None, MemoryReport(figures, living=(living,)))["living"].rows
+    (row,) = tabulate_memory(None, MemoryReport(figures, living=(living,)))["living"].rows
     assert list(row) == ["param.3", 8, "parameter", 0, 9, "params['emb']"]
 
 
@@ -113,7 +113,7 @@ def test_a_stacked_buffer_names_the_value_that_is_stored() -> None:
     stored = "jit(f)/jvp()/while/body/closed_call/space/exp"
     stack = StackedBuffer("e", "while.2", 1, "dus", "f32[2]", 8, 4, 2, "jvp()/dus", stored=stored)
     figures = collect_memory_figures(None, None, ())
-    table = memory_tables("gpu", MemoryReport(figures=figures, stacked=(stack,)))["stacked"]
+    table = tabulate_memory("gpu", MemoryReport(figures=figures, stacked=(stack,)))["stacked"]
     assert table.rows[0][-1] == "space/exp"
 
 
@@ -121,8 +121,8 @@ def test_a_target_out_of_reach_has_no_table() -> None:
     row = ValueRow("dot.1", (), 8, "f32[2]", "dot", "", None, None, None, None, "", "")
     figures = collect_memory_figures(None, None, ())
     memory = MemoryReport(figures, saving=Saving(10, 8, 9, ()), saving_values=(row,))
-    assert "saving" not in memory_tables(None, memory)
-    assert "saving" in memory_tables(None, replace(memory, saving=Saving(10, 8, 8, ())))
+    assert "saving" not in tabulate_memory(None, memory)
+    assert "saving" in tabulate_memory(None, replace(memory, saving=Saving(10, 8, 8, ())))
 
 
 def test_held_memory_names_the_value_that_is_in_it_at_the_peak() -> None:
@@ -130,5 +130,5 @@ def test_held_memory_names_the_value_that_is_in_it_at_the_peak() -> None:
     row = ValueRow("param.8", (), 8, "f32[2]", "parameter", "parameter", 1, 0, None, life, "", "")
     row = replace(row, occupant=BufferValue(5, "scatter", (1,), 8, 0, "f32[2]"))
     figures = collect_memory_figures(None, None, ())
-    (cells,) = memory_tables(None, MemoryReport(figures, at_peak=(row,)))["peak"].rows
+    (cells,) = tabulate_memory(None, MemoryReport(figures, at_peak=(row,)))["peak"].rows
     assert cells[3] == "entry parameter; its memory holds %scatter{1} at the peak"

@@ -11,7 +11,7 @@ from xlareport.analysis.modules.module_origin import origin_of
 from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.passes.overview import summarize_passes
 from xlareport.analysis.passes.pass_times import FileTimes, PassTime
-from xlareport.pages.module.overview import overview_part, overview_tables, passes_table
+from xlareport.pages.module.overview import overview_part, tabulate_overview, tabulate_passes
 from xlareport.report import BuildOptions, read_one_module
 
 Unpack = Callable[[str], Path]
@@ -34,7 +34,7 @@ def test_what_is_not_known_is_said(unpacked: Unpack) -> None:
     ]
     assert view.times_words.startswith("Compile time is not known")
     assert view.idle_words.startswith("No-op passes are not known")
-    assert "passes" not in overview_tables(plain)
+    assert "passes" not in tabulate_overview(plain)
     timed = overview_part(summary, replace(plain, file_times=FileTimes(6.0, 101.0)))
     assert "6 s up to the last snapshot between passes, 95 s" in timed.times_words
     timed = overview_part(summary, replace(plain, file_times=FileTimes(None, 28.0)))
@@ -48,7 +48,7 @@ def test_passes_are_a_table_the_longest_first(unpacked: Unpack) -> None:
     found = replace(
         summarize_passes(module, (), (), [None] * len(module.snapshots)), passes=passes, span=6000
     )
-    rows = passes_table(found).rows
+    rows = tabulate_passes(found).rows
     assert list(rows[0]) == ["fusion", "pass", 2, 1, 1.5, 0.25]
     assert list(rows[1])[4:] == [None, None]
 

@@ -6,7 +6,7 @@ import pytest
 
 from xlareport.analysis.compare.module_facts import ESTIMATE
 from xlareport.analysis.trends import Night
-from xlareport.pages.nightly.page import Nightly, nights_table, trends_page
+from xlareport.pages.nightly.page import Nightly, tabulate_nights, trends_page
 from xlareport.runtime.errors import Problem
 
 
@@ -73,7 +73,7 @@ def test_the_lead_counts_nights(nights: list[Night], lead: str) -> None:
 
 
 def test_the_table_has_the_latest_night_first_and_unknown_figures_empty() -> None:
-    table = nights_table([night(1, flops=None), night(2, flops=7)])
+    table = tabulate_nights([night(1, flops=None), night(2, flops=7)])
     names = [column.title for column in table.columns]
     place = names.index("FLOPs")
     assert [(row[0], row[1], row[place]) for row in table.rows] == [

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.dump.source import open_source
 from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
-from xlareport.pages.program.page import ProgramPage, links_table, program_page
+from xlareport.pages.program.page import ProgramPage, program_page, tabulate_links
 from xlareport.pages.program.picture import program_picture
 from xlareport.records.build import build_report
 from xlareport.records.report import ReportRecord
@@ -42,7 +42,7 @@ def test_a_link_that_the_graph_proves_is_exact_and_drawn(
     assert picture is not None
     (drawing,) = picture.drawings
     assert [(edge.source, edge.target) for edge in drawing.edges] == [(link.source, link.target)]
-    assert len(links_table(report).rows) == 1
+    assert len(tabulate_links(report).rows) == 1
 
 
 def test_the_page_counts_the_modules_by_their_part(

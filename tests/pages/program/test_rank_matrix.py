@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.analysis.ranks.program import STAGES, replaced, swapped, write_ranks
 
-from xlareport.pages.program.rank_matrix import rank_words, ranks_section, ranks_table
+from xlareport.pages.program.rank_matrix import describe_rank, ranks_section, tabulate_ranks
 from xlareport.records.report import ReportRecord
 from xlareport.report import BuildOptions, read_report
 
@@ -28,7 +28,7 @@ def test_the_gravest_difference_is_told_first(tmp_path: Path) -> None:
 
 
 def test_the_matrix_has_a_column_for_ranks_that_are_alike(tmp_path: Path) -> None:
-    table = ranks_table(seeded(tmp_path))
+    table = tabulate_ranks(seeded(tmp_path))
     titles = [column.title for column in table.columns]
     assert titles == ["Module", "Verdict", "rank_0 and 3 more", "rank_3", "rank_4"]
     (row,) = table.rows
@@ -38,7 +38,7 @@ def test_the_matrix_has_a_column_for_ranks_that_are_alike(tmp_path: Path) -> Non
 
 def test_equal_ranks_are_said_to_be_equal(tmp_path: Path) -> None:
     report = read_report(write_ranks(tmp_path, 3, {}), BuildOptions())
-    assert rank_words(report) == "All 3 ranks compiled the same module: no difference."
+    assert describe_rank(report) == "All 3 ranks compiled the same module: no difference."
     section = ranks_section(report)
     assert section is not None
     assert section.details == ()
@@ -52,9 +52,9 @@ def test_a_rank_without_a_module_is_named(tmp_path: Path) -> None:
             other = root / f"rank_{rank}" / f"module_0003.jit_eval.{stage}.txt"
             other.write_text(text.replace("jit_step", "jit_eval").replace("tanh", "log"))
     report = read_report(root, BuildOptions())
-    assert "`jit_eval` is missing in `rank_3`." in rank_words(report)
-    assert [row[-1] for row in ranks_table(report).rows].count("\N{EN DASH}") == 1
-    verdicts = [row[1][0] for row in ranks_table(report).rows if isinstance(row[1], list)]
+    assert "`jit_eval` is missing in `rank_3`." in describe_rank(report)
+    assert [row[-1] for row in tabulate_ranks(report).rows].count("\N{EN DASH}") == 1
+    verdicts = [row[1][0] for row in tabulate_ranks(report).rows if isinstance(row[1], list)]
     assert sorted(verdicts) == ["not in every rank", "same"]
 
 

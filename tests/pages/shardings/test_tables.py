@@ -3,7 +3,7 @@
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.sharding_changes import ShardingChange
 from xlareport.analysis.shardings.sharding_report import ShardedEntryValue
-from xlareport.pages.shardings.tables import sharding_tables
+from xlareport.pages.shardings.tables import tabulate_shardings
 from xlareport.pages.tables import Table
 from xlareport.records.shardings import ShardingsRecord
 
@@ -59,7 +59,7 @@ def named(table: Table) -> dict[str, object]:
 
 
 def test_each_row_says_what_its_columns_promise() -> None:
-    tables = sharding_tables(record((CHANGE,), (WHOLE,)))
+    tables = tabulate_shardings(record((CHANGE,), (WHOLE,)))
     assert list(tables) == ["sharded-parameters", "sharding-changes", "full-rematerializations"]
     assert named(tables["sharded-parameters"]) == {
         "Number": 0,
@@ -80,4 +80,4 @@ def test_each_row_says_what_its_columns_promise() -> None:
 
 
 def test_what_was_not_checked_has_no_table() -> None:
-    assert list(sharding_tables(record(None, None))) == ["sharded-parameters"]
+    assert list(tabulate_shardings(record(None, None))) == ["sharded-parameters"]

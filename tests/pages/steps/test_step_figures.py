@@ -4,10 +4,10 @@ from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.pass_times import StepTime
 from xlareport.analysis.steps.effect import StepEffect
 from xlareport.pages.steps.step_figures import (
+    describe_uncounted,
     effect_chips,
     step_figures,
     time_words,
-    uncounted_words,
 )
 
 
@@ -29,8 +29,8 @@ def test_what_is_not_known_on_both_sides_is_left_out() -> None:
 
 def test_what_was_not_counted_is_named() -> None:
     before = Growth(1, 1, 0, 5, None)
-    assert uncounted_words(before, before) == "Not counted for this step: bytes accessed."
-    assert not uncounted_words(Growth(1, 1, 0, 5, 6), Growth(1, 1, 0, 7, 8))
+    assert describe_uncounted(before, before) == "Not counted for this step: bytes accessed."
+    assert not describe_uncounted(Growth(1, 1, 0, 5, 6), Growth(1, 1, 0, 7, 8))
 
 
 @pytest.mark.parametrize(

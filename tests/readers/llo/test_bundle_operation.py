@@ -25,3 +25,8 @@ def test_slots_of_spilled_registers() -> None:
 
 def test_names_without_a_register() -> None:
     assert (register("1554"), register("vm345_vm3"), register("")) == ("", "vm3", "")
+
+
+def test_an_opcode_can_begin_with_a_digit() -> None:
+    (operation,) = parse_operations("{ %s343_s10 = 2pop.sc7b }")
+    assert (operation.result, operation.opcode, operation.operands) == ("s10", "2pop.sc7b", "")

@@ -6,7 +6,7 @@ from xlareport.analysis.collectives.collective_rows import TrailEvent
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.collectives.trail import CollectiveLink
 from xlareport.analysis.steps.boundaries import Boundary, DumpMode, dump_mode
-from xlareport.runtime.english import first_few
+from xlareport.runtime.english import first_few, with_article
 from xlareport.snapshots import ParsedSnapshot
 
 NO_NAME = "the names of the snapshots do not show the pass"
@@ -66,16 +66,12 @@ def _changes(link: CollectiveLink) -> Iterator[tuple[str, str]]:
     if link.moved:
         yield "moved", f"From `{before.computation}` to `{after.computation}`."
     if before.kind != after.kind:
-        yield "rewritten", f"`{before.instruction}` was {_article(before.kind)}."
+        yield "rewritten", f"`{before.instruction}` was {with_article(before.kind)}."
     yield from _form_changes(before, after)
 
 
 def _names(instructions: Iterable[str]) -> str:
     return first_few([f"`{instruction}`" for instruction in instructions], 6)
-
-
-def _article(kind: str) -> str:
-    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
 def _form_changes(before: Collective, after: Collective) -> Iterator[tuple[str, str]]:

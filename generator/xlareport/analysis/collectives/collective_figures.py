@@ -19,10 +19,8 @@ from xlareport.analysis.cost.wire import (
     name_algorithm,
     traffic_of_kind,
 )
-from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_pairs
-from xlareport.knowledge.devices import Device
 from xlareport.runtime.grouping import group_by_key
 
 _MOST_PAIRED = 20
@@ -76,15 +74,10 @@ class CollectiveFigures(Struct, frozen=True):
         return (self.overlap.hideable_seconds or 0.0) * self.counted
 
 
-def measure_collectives(
-    module: HloModule, cost: ModuleCost, device: Device
-) -> tuple[CollectiveFigures, ...]:
+def measure_collectives(schedule: Schedule) -> tuple[CollectiveFigures, ...]:
     """Return the figures of all collectives, in the order of their computations."""
-    every = find_collectives(module)
-    if not every:
-        return ()
-    schedule = Schedule(module, cost, device)
-    return tuple(_figures(module, collective, every, schedule) for collective in every)
+    every = find_collectives(schedule.module)
+    return tuple(_figures(schedule, collective, every) for collective in every)
 
 
 def sum_hideable(schedule: Schedule, collectives: Iterable[CollectiveFigures]) -> float:
@@ -194,11 +187,9 @@ class _Beside(Struct, frozen=True):
 
 
 def _figures(
-    module: HloModule,
-    collective: Collective,
-    every: Sequence[Collective],
-    schedule: Schedule,
+    schedule: Schedule, collective: Collective, every: Sequence[Collective]
 ) -> CollectiveFigures:
+    module = schedule.module
     home = module.by_name[collective.body[0]]
     body = home.by_name[collective.body[1]]
     data_bytes = count_body_bytes(module, collective)

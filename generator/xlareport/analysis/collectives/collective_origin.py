@@ -277,7 +277,6 @@ def _preferred(source: Instruction) -> Sequence[str]:
 _ORDERED = ("dot", "convolution", "ragged-dot")
 """`CONTRACTIONS`, the most frequent first."""
 
-
 _SUMS = {
     CauseKind.PARTIAL_SUM: (
         "Combines partial results of `{name}` ({opcode}): its contracting dimension is {cuts}."

@@ -8,8 +8,8 @@ from xlareport.analysis.collectives.counted_once import LoopCountedOnce
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.partitioning import ShardedValue
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
-from xlareport.analysis.cost.sent import SentBytes
 from xlareport.analysis.cost.time_basis import ROOFLINE
+from xlareport.analysis.cost.wire import SentBytes
 
 
 class CollectiveOrigin(Struct, frozen=True):

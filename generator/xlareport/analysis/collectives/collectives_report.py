@@ -16,17 +16,13 @@ from xlareport.analysis.collectives.collective_rows import (
 )
 from xlareport.analysis.collectives.counted_once import find_loops_counted_once
 from xlareport.analysis.collectives.origins import Origins, join_origins
-from xlareport.analysis.collectives.remedies import (
-    find_remedy,
-    find_scheduler_step,
-    find_sync_step,
-)
+from xlareport.analysis.collectives.remedies import find_remedy, find_scheduler_step, find_sync_step
 from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
 from xlareport.analysis.collectives.updated_arguments import UpdatedArguments
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.interconnect_time import links_of
-from xlareport.analysis.cost.sent import count_sent
+from xlareport.analysis.cost.wire import count_sent
 from xlareport.analysis.cost.work import ModuleCost, name_bound
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.source.locations import op_name_of, places_of
@@ -43,7 +39,8 @@ def report_collectives(
     `snapshots` is None where no step changed anything.
     """
     hlo, cost, device = costed.hlo, costed.cost, costed.device
-    every = measure_collectives(hlo, cost, device)
+    schedule = Schedule(hlo, cost, device)
+    every = measure_collectives(schedule)
     if not every:
         return None
     makes = _RowMaker(costed, snapshots, boundaries)
@@ -55,7 +52,7 @@ def report_collectives(
         is_scheduled=hlo.is_scheduled,
         device_name=device.name,
         bound=_bound(every, cost),
-        hideable_seconds=sum_hideable(Schedule(hlo, cost, device), every),
+        hideable_seconds=sum_hideable(schedule, every),
         time_name=costed.basis.name,
         interconnect_source=links.source if links else "",
         interconnect_domain=links.domain if links else None,

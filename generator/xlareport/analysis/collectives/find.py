@@ -15,6 +15,7 @@ from xlareport.hlo.backend_config import is_synchronous
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.opcodes import begins_collective
+from xlareport.runtime.remembered import remembered
 
 _HOLDERS = frozenset({"async-start", "call", "custom-call", "fusion"})
 _MOST_CALLS = 8
@@ -54,6 +55,7 @@ class Collective(Struct, frozen=True):
         return self.computation, self.instruction
 
 
+@remembered
 def find_collectives(module: HloModule) -> tuple[Collective, ...]:
     """Return the collectives that the entry reaches, in the order of their computations."""
     bodies = [
@@ -115,7 +117,7 @@ def _reached(module: HloModule) -> set[str]:
     """Return the names of the computations that the entry runs, without unused ones."""
     if module.entry is None:
         return set()
-    return {module.entry.name, *called_computations(module, module.entry.instructions)}
+    return {module.entry.name, *called_computations(module, module.entry.calling)}
 
 
 def _collectives_in(computation: Computation) -> Iterator[Instruction]:

@@ -14,6 +14,7 @@ from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.grades import Grade
 from xlareport.knowledge.opcodes import begins_collective
+from xlareport.runtime.grouping import group_by_key
 
 MOVES = frozenset(
     {
@@ -151,12 +152,12 @@ class PartitioningStep(Struct, frozen=True):
 
 
 def _by_op_name(module: HloModule) -> Mapping[str, list[tuple[Computation, Instruction]]]:
-    by_op_name: dict[str, list[tuple[Computation, Instruction]]] = {}
-    for computation, instruction in module.placed:
-        if instruction.opcode not in _NO_OPS:
-            for name in whole_op_names(module, computation, instruction):
-                by_op_name.setdefault(name, []).append((computation, instruction))
-    return by_op_name
+    return group_by_key(
+        (name, place)
+        for place in module.placed
+        if place[1].opcode not in _NO_OPS
+        for name in whole_op_names(module, *place)
+    )
 
 
 def consumer_of(home: Computation, instruction: Instruction) -> Instruction | None:

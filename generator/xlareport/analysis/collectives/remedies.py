@@ -1,15 +1,15 @@
 """Suggestions for a collective that is not hidden."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from types import MappingProxyType
 
 from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
+from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
 from xlareport.runtime import english, units
-from xlareport.snapshots import ParsedSnapshot
+from xlareport.snapshots import ParsedSnapshot, list_pass_steps
 
 _FUSION = "xla_tpu_enable_async_collective_fusion"
 TPU_OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -59,7 +59,6 @@ _BY_CAUSE = {
     ),
 }
 
-
 TO_SYNC = "gpu-convert-async-collectives-to-sync"
 _WITHOUT_RING = "Compare with windowed einsums off: then it is a single collective{option}."
 _RING_OPTIONS = {
@@ -79,8 +78,8 @@ def find_scheduler_step(snapshots: Sequence[ParsedSnapshot]) -> str | None:
     stages = [snapshot.stage for snapshot in snapshots if snapshot.stage.name == "pass"]
     if not stages:
         return None
-    steps = (stage.sequence for stage in stages if stage.after == _SCHEDULER)
-    return next((f"{step:04d}" for step in steps if step is not None), "")
+    ran = (stage for stage in stages if stage.after == _SCHEDULER and stage.sequence is not None)
+    return next((stage.key for stage in ran), "")
 
 
 def find_sync_step(snapshots: Sequence[ParsedSnapshot]) -> str:
@@ -88,16 +87,14 @@ def find_sync_step(snapshots: Sequence[ParsedSnapshot]) -> str:
 
     On GPUs a pass after scheduling does that where nothing is scheduled between start and done.
     """
-    for earlier, later in pairwise(snapshots):
-        if later.stage.name == "pass" and later.stage.after == TO_SYNC:
-            number = later.stage.sequence
-            is_cause = _count_sync(later) > _count_sync(earlier)
-            return f"{number:04d}" if is_cause and number is not None else ""
+    for step, before, after in list_pass_steps(snapshots):
+        if step.name == TO_SYNC:
+            return step.number if _count_sync(after) > _count_sync(before) else ""
     return ""
 
 
-def _count_sync(snapshot: ParsedSnapshot) -> int:
-    return sum(collective.is_sync is True for collective in find_collectives(snapshot.hlo))
+def _count_sync(module: HloModule) -> int:
+    return sum(collective.is_sync is True for collective in find_collectives(module))
 
 
 def find_remedy(
@@ -190,7 +187,7 @@ def _combiner_words(kind: str, overlaps: Sequence[Overlap], *, is_made_sync: boo
     """Return a sentence on the combiner, where a combined collective waits or is synchronous."""
     if kind not in COMBINED_COLLECTIVES:
         return ""
-    flag = f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
+    flag = combiner_option("gpu", kind)
     early = next((overlap for overlap in overlaps if overlap.early), None)
     if early is not None:
         return (
@@ -203,6 +200,18 @@ def _combiner_words(kind: str, overlaps: Sequence[Overlap], *, is_made_sync: boo
     return ""
 
 
+def combiner_option(backend: str, kind: str) -> str:
+    """Return the option that limits what a backend combines; empty where none is known."""
+    if backend == "gpu":
+        return f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
+    return _TPU_COMBINERS.get(kind, "")
+
+
+_TPU_COMBINERS = {
+    "all-gather": "--xla_all_gather_combiner_threshold_count",
+    "all-reduce": "--xla_jf_crs_combiner_threshold_count",
+}
+"""Those of libtpu's flag files; none is known for reduce-scatters."""
 _ANY = "Let the scheduler place the independent work between start and done."
 _GPU_OPTION = "--xla_gpu_enable_latency_hiding_scheduler=true"
 _GPU_ASYNC = "--xla_gpu_disable_async_collectives"

@@ -11,12 +11,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.compare import cause_words
 from xlareport.analysis.compare.comparability import find_obstacle, find_time_obstacle
-from xlareport.analysis.compare.comparison import (
-    DEVICE,
-    DISABLED,
-    Comparison,
-    donates_otherwise,
-)
+from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, donates_otherwise
 from xlareport.analysis.compare.compilers import diverges_at_autotuning, find_other_compiler
 from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.effects import (
@@ -318,10 +313,10 @@ def _ways(
     yield from _tuning(parted)
     if main is not None and not main.same and not is_reordered(main):
         yield from _one_sided(main, roots)
-    by_pass: dict[str, list[Comparison]] = {}
-    for comparison in parted:
-        text = parting(comparison) if same_dumped(comparison) else cause_words.NOT_BETWEEN
-        by_pass.setdefault(text, []).append(comparison)
+    by_pass = group_by_key(
+        (parting(comparison) if same_dumped(comparison) else cause_words.NOT_BETWEEN, comparison)
+        for comparison in parted
+    )
     for text, members in sorted(by_pass.items(), key=lambda item: -_instruction_total(item[1])):
         sentence = cause_words.parted(text, len(members))
         yield Cause("pass", sentence, Grade.EXACT, _module_keys(members), shown_at=_WHERE_PARTED)

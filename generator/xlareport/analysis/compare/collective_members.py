@@ -5,13 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.source.combined_ops import member_op_names
-from xlareport.analysis.source.scopes import (
-    Phase,
-    mask_numbers,
-    phase_of,
-    plain_path,
-    split_merged,
-)
+from xlareport.analysis.source.scopes import Phase, mask_numbers, phase_of, plain_path, split_merged
 from xlareport.analysis.source.served_ops import main_op, serve_ops
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.shape import without_layout

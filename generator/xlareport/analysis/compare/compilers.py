@@ -5,12 +5,7 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
-from xlareport.analysis.compare.comparison import (
-    DISABLED,
-    Comparison,
-    Sketched,
-    donates_otherwise,
-)
+from xlareport.analysis.compare.comparison import DISABLED, Comparison, Sketched, donates_otherwise
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
 from xlareport.analysis.compare.given_program import NO_PROGRAM, Program
 from xlareport.knowledge.grades import Grade

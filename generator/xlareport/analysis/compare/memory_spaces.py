@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.cost.memory import DEFAULT_SPACE, collect_memory_figures
-from xlareport.analysis.cost.occupancy import measure_occupancy
+from xlareport.analysis.cost.occupancy import occupancy_of
 from xlareport.knowledge.devices import device_named
 from xlareport.knowledge.memory_spaces import space_name
 from xlareport.program import ParsedModule
@@ -38,7 +38,7 @@ def list_spaces(module: ParsedModule, backend: str | None) -> Iterator[ComparedS
     """Yield the memory spaces of the final module by number; none if no file has them."""
     files, chip = module.memory, device_named(module.device_words)
     figures = collect_memory_figures(files.assignment, files.live, files.usage)
-    occupancy = measure_occupancy(files.assignment, files.live)
+    occupancy = occupancy_of(files)
     curves = occupancy.curves if occupancy else {}
     for space in figures.spaces:
         yield ComparedSpace(

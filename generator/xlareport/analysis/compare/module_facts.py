@@ -10,11 +10,7 @@ from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.compare.converted_products import TypedProduct, list_typed_products
 from xlareport.analysis.compare.given_program import NO_PROGRAM, Program, read_program
-from xlareport.analysis.compare.loop_changes import (
-    ComparedLoop,
-    compared_loops,
-    time_iteration,
-)
+from xlareport.analysis.compare.loop_changes import ComparedLoop, compared_loops, time_iteration
 from xlareport.analysis.compare.memory_spaces import ComparedSpace, list_spaces
 from xlareport.analysis.compare.operations import (
     Operation,
@@ -26,7 +22,7 @@ from xlareport.analysis.compare.placed_collectives import PlacedCollective, list
 from xlareport.analysis.cost.cost_options import CostOptions, choose_device
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.roofline import measure_on_chip_share
-from xlareport.analysis.cost.sent import count_sent
+from xlareport.analysis.cost.wire import count_sent
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
@@ -71,7 +67,6 @@ class Facts(Struct, frozen=True):
     program: Program = NO_PROGRAM
     operations: tuple[Operation, ...] = ()
     """Of the final module, the slowest first."""
-    operations_left_out: int = 0
     precisions: tuple[PrecisionSum, ...] = ()
     figures: tuple[tuple[str, int], ...] = ()
     """Further figures of the final module that are known."""
@@ -114,7 +109,6 @@ def collect_facts(module: ParsedModule, costed: CostedModule | None) -> Facts:
     return Facts(
         program=program,
         operations=listed.operations,
-        operations_left_out=listed.left_out,
         unnamed=listed.unnamed,
         precisions=sum_by_precision(list_products(hlo, cost, device)),
         figures=(*_further_figures(costed).items(), *_of_iteration(loops), *tpu_figures(tpu)),

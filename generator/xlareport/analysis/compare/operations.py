@@ -107,8 +107,6 @@ class ListedOperations(Struct, frozen=True):
     """The operations of a module, the slowest first."""
 
     operations: tuple[Operation, ...]
-    left_out: int
-    """How many more there are."""
     unnamed: tuple[UnnamedWork, ...]
     """Instructions without op_name that take time, the slowest first."""
 
@@ -181,7 +179,6 @@ def list_operations(module: HloModule, cost: ModuleCost, shares: Shares) -> List
     unnamed.sort(key=lambda work: -work.seconds)
     return ListedOperations(
         operations=tuple(operations[:_MOST_OPERATIONS]),
-        left_out=max(0, len(operations) - _MOST_OPERATIONS),
         unnamed=tuple(_at_home(work, homes) for work in unnamed[:_MOST_UNNAMED]),
     )
 

@@ -13,6 +13,8 @@ from xlareport.analysis.compare.moved_operations import Move
 from xlareport.analysis.source.scopes import Phase, find_numbers, mask_numbers
 from xlareport.analysis.steps.heaviness import heaviness
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
+from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 _NAMES = 4
 _CALL = "call"
@@ -124,21 +126,19 @@ def _types(
         whole = (ours, theirs) == common
         yield ProgramChange(ChangeKind.TYPE, *common, count, names[:_NAMES], is_whole=whole)
     elif ours != theirs and ours and theirs:
-        yield ProgramChange(ChangeKind.TYPE, ours, theirs, dict(_typed(head))[theirs])
-
-
-def _typed(program: Program) -> tuple[tuple[str, int], ...]:
-    return program.products or program.types
+        counts = dict(head.products or head.types)
+        yield ProgramChange(ChangeKind.TYPE, ours, theirs, counts[theirs])
 
 
 def _sizes(pairs: Sequence[tuple[GivenArgument, GivenArgument]]) -> Iterator[ProgramChange]:
     """Yield the dimension that changed in most arguments."""
-    changes: dict[tuple[object, object], list[GivenArgument]] = {}
-    for ours, other in pairs:
-        if len(ours.dimensions) == len(other.dimensions):
-            dimensions = zip(ours.dimensions, other.dimensions, strict=True)
-            for change in dict.fromkeys((a, b) for a, b in dimensions if a != b):
-                changes.setdefault(change, []).append(other)
+    changes = group_by_key(
+        (change, other)
+        for ours, other in pairs
+        if len(ours.dimensions) == len(other.dimensions)
+        for change in dict.fromkeys(zip(ours.dimensions, other.dimensions, strict=True))
+        if change[0] != change[1]
+    )
     for (old, new), arguments in sorted(changes.items(), key=lambda item: -len(item[1]))[:1]:
         names = tuple(argument.label for argument in arguments)
         yield ProgramChange(ChangeKind.SIZE, str(old), str(new), len(names), names[:_NAMES])
@@ -170,21 +170,16 @@ def _repeated(program: Program) -> Mapping[str, set[tuple[str, ...]]]:
 def _sharding(
     base: Program, head: Program, pairs: Sequence[tuple[GivenArgument, GivenArgument]]
 ) -> Iterator[ProgramChange]:
-    changed = [other for ours, other in pairs if ours.sharding != other.sharding]
+    changed = [pair for pair in pairs if pair[0].sharding != pair[1].sharding]
     devices = base.partitions * base.replicas, head.partitions * head.replicas
     if devices[0] != devices[1]:
-        names = tuple(argument.label for argument in changed[:_NAMES])
-        old, new = (_devices(number) for number in devices)
-        yield ProgramChange(ChangeKind.SHARDING, old, new, len(changed), names)
+        old, new = (units.plural(number, "device") for number in devices)
     elif changed:
-        first = next((ours, other) for ours, other in pairs if ours.sharding != other.sharding)
-        names = tuple(argument.label for argument in changed[:_NAMES])
-        old, new = (side.sharding or "none" for side in first)
-        yield ProgramChange(ChangeKind.SHARDING, old, new, len(changed), names)
-
-
-def _devices(number: int) -> str:
-    return "1 device" if number == 1 else f"{number:,} devices"
+        old, new = (side.sharding or "none" for side in changed[0])
+    else:
+        return
+    names = tuple(argument.label for _, argument in changed[:_NAMES])
+    yield ProgramChange(ChangeKind.SHARDING, old, new, len(changed), names)
 
 
 def _recomputation(base: Program, head: Program) -> Iterator[ProgramChange]:

@@ -58,7 +58,7 @@ def find_outlier(members: Sequence[Member]) -> Outlier | None:
     shrink from dump to dump, as in a sweep over sizes.
     """
     odds = [odd for figure in FIGURES if (odd := _outlier_by(members, figure)) is not None]
-    return max(odds, key=_distance, default=None)
+    return max(odds, key=lambda odd: abs(odd.value - odd.median) / odd.median, default=None)
 
 
 def _outlier_by(members: Sequence[Member], figure: str) -> Outlier | None:
@@ -78,7 +78,3 @@ def _outlier_by(members: Sequence[Member], figure: str) -> Outlier | None:
 def _is_ordered(values: Sequence[int]) -> bool:
     """Return whether values only grow, or only shrink, as those of a sweep over sizes do."""
     return list(values) in (sorted(values), sorted(values, reverse=True))
-
-
-def _distance(odd: Outlier) -> float:
-    return abs(odd.value - odd.median) / odd.median

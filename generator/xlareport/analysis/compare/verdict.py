@@ -11,11 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.compare.causes import find_changes
-from xlareport.analysis.compare.comparability import (
-    Obstacle,
-    find_obstacle,
-    find_time_obstacle,
-)
+from xlareport.analysis.compare.comparability import Obstacle, find_obstacle, find_time_obstacle
 from xlareport.analysis.compare.comparison import Comparison, Quantity, compare_figure
 from xlareport.analysis.compare.module_facts import ESTIMATE, MEMORY
 from xlareport.analysis.compare.program_changes import ChangeKind

@@ -30,7 +30,6 @@ _HOST = "S(5)"
 _LOOP = "while"
 """Opcode of loops; buffers that forward loops stack are identified by their loop."""
 
-
 _PREPARING = frozenset({"broadcast", "iota", "tuple"})
 """Opcodes that a scheduler may place before the backward pass although their op_name is of it."""
 
@@ -46,7 +45,9 @@ class Activation(Struct, frozen=True):
 
 
 def find_activations(
-    values: Iterable[tuple[BufferKey, int]], lives: Mapping[BufferKey, Lifetime], module: HloModule
+    values: Iterable[tuple[BufferKey, int]],
+    lives: Mapping[BufferKey, Lifetime],
+    sources: ValueSources,
 ) -> tuple[Activation, ...]:
     """Return the activations among values with their bytes; matched by op_names.
 
@@ -55,26 +56,21 @@ def find_activations(
     A last use that only passes the value on, as a prefetch does, or has no op_name counts as the
     readers of its result.
     """
-    sources = ValueSources(module)
-    instructions = {instruction.name: instruction for instruction in module.instructions}
-    layer_of = key_by_layer(module)
-    homes = {instruction.name: computation for computation, instruction in module.placed}
-    activations, passes = [], _Passes(module, sources)
+    layer_of = key_by_layer(sources.module)
+    activations, passes = [], _Passes(sources)
     for key, size in values:
-        buffer_user, source = instructions.get(key[0]), sources.find(key[0])
-        life = lives.get(key)
-        last = instructions.get(life.last_use) if life else None
-        if buffer_user is None or source is None or last is None or buffer_user.opcode == _LOOP:
+        written, source, life = sources.places.get(key[0]), sources.find(key[0]), lives.get(key)
+        last = sources.places.get(life.last_use) if life else None
+        if written is None or source is None or last is None or written[1].opcode == _LOOP:
             continue
         is_input = source[1].opcode == "parameter" and source[0].is_entry
         named = (
             not is_input
-            and not passes.is_backward(homes[buffer_user.name], buffer_user)
-            and any(is_forward_op(sources.op_name(line)) for line in (buffer_user, source[1]))
+            and not passes.is_backward(*written)
+            and any(is_forward_op(sources.op_name(line)) for line in (written[1], source[1]))
         )
-        if named and any(
-            is_gradient(reader, module) for reader in _readers(homes[last.name], last, module)
-        ):
+        readers = _readers(*last, sources.module)
+        if named and any(is_gradient(reader, sources.module) for reader in readers):
             layer = layer_of(*source, sources.op_name(source[1]))
             activations.append(Activation(key, size, layer))
     return tuple(activations)
@@ -83,8 +79,8 @@ def find_activations(
 class _Passes:
     """Which values of a module are written behind the first gradient of their computation."""
 
-    def __init__(self, module: HloModule, sources: ValueSources) -> None:
-        self._module, self._sources = module, sources
+    def __init__(self, sources: ValueSources) -> None:
+        self._sources = sources
         self._later: dict[str, frozenset[str]] = {}
 
     def is_backward(self, home: Computation, instruction: Instruction) -> bool:
@@ -93,13 +89,15 @@ class _Passes:
             names = [held.name for held in home.instructions]
             begun = (place for place, held in enumerate(home.instructions) if self._begins(held))
             self._later[home.name] = frozenset(names[next(begun, len(names)) :])
-        return instruction.name in self._later[home.name] and is_gradient(instruction, self._module)
+        return instruction.name in self._later[home.name] and is_gradient(
+            instruction, self._sources.module
+        )
 
     def _begins(self, instruction: Instruction) -> bool:
         """Return whether an instruction computes a gradient, and does not prepare or move one."""
         if instruction.opcode in _PREPARING or (instruction.shape.element_count or 0) < 2:
             return False
-        if not instruction.operands or not is_gradient(instruction, self._module):
+        if not instruction.operands or not is_gradient(instruction, self._sources.module):
             return False
         source = self._sources.find(instruction.name)
         return source is not None and source[1] is instruction

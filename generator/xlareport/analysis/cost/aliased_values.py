@@ -42,10 +42,10 @@ def group_places(assignment: BufferAssignment | None) -> Iterator[tuple[BufferKe
     One that begins where another ends is written over it in place: others never share a position.
     """
     for allocation in assignment.allocations if assignment else ():
-        places: dict[tuple[int, int], list[BufferKey]] = {}
-        for value in allocation.values if allocation.kind not in HELD else ():
-            key = value.instruction, value.index
-            places.setdefault((value.offset, value.size), []).append(key)
+        places = group_by_key(
+            ((value.offset, value.size), (value.instruction, value.index))
+            for value in (allocation.values if allocation.kind not in HELD else ())
+        )
         yield from (tuple(keys) for keys in places.values() if len(keys) > 1)
 
 

@@ -11,12 +11,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
-from xlareport.analysis.source.scopes import (
-    CONTROL_FLOW,
-    RECOMPUTED,
-    split_merged,
-    split_path,
-)
+from xlareport.analysis.source.scopes import CONTROL_FLOW, RECOMPUTED, split_merged, split_path
 from xlareport.analysis.source.served_ops import OpShares, main_op, share_out
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.runtime.grouping import common_prefix

@@ -124,7 +124,7 @@ class _Fusions:
     def called(self, computation: Computation) -> Iterator[tuple[str, str]]:
         """Yield the fusions of a computation with divisible contents, and their computations."""
         for fusion, called in self._called[computation.name].items():
-            if any(map(_has_weight, self._weights.get(called, {}).values())):
+            if any(weight != _Weight() for weight in self._weights.get(called, {}).values()):
                 yield fusion, called
 
     def weights(self, computation: Computation) -> Mapping[str, _Weight]:
@@ -267,10 +267,6 @@ def _share_seconds(
         return _fill(inside.seconds, least, floors)
     beyond = [time - floor for time, floor in zip(least, floors, strict=True)]
     return _fill(inside.seconds, floors, beyond)
-
-
-def _has_weight(weight: _Weight) -> bool:
-    return weight != _Weight()
 
 
 def _fill(whole: float, floors: list[float], rates: list[float]) -> list[float]:

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import HloModule, Instruction
 from xlareport.readers.buffer_assignment import Allocation, BufferValue
-from xlareport.readers.live_range import LiveRange, LiveRanges
+from xlareport.readers.live_range import LiveRanges
 
 CARRIED = frozenset({"parameter", "while"})
 """Opcodes of values that a loop carries: they have the memory of its initial value."""
@@ -23,19 +23,20 @@ _UPDATES = frozenset({"dynamic-update-slice", "scatter"})
 
 def measure_heap_use(allocation: Allocation, live: LiveRanges, module: HloModule) -> int:
     """Return the most bytes of a heap that count as used at once, tables of tuples throughout."""
-    names = _Names.of(module)
-    ranges = {(item.instruction, item.index): item for item in live.ranges}
+    lines = {line.name: line for line in module.instructions}
+    ranges = live.by_value
     end = max((item.end for item in live.ranges), default=0)
     places: dict[tuple[int, int], list[_Lives]] = defaultdict(list)
     for value in allocation.values:
         if value.size and not is_table(value):
             lives = ranges.get((value.instruction, value.index))
-            places[value.offset, value.size].append(_Lives.of(value, lives, end))
+            start, last = (lives.start, lives.end) if lives else (0, end)
+            places[value.offset, value.size].append(_Lives(value, start, last))
     counted = (
         span
         for values in places.values()
         for chain in _follow(values)
-        for span in _count(chain, names)
+        for span in _count(chain, module, lines)
     )
     return count_most(counted) + _table_bytes(allocation)
 
@@ -51,23 +52,7 @@ class _Lives(Struct, frozen=True):
     value: BufferValue
     start: int
     end: int
-
-    @classmethod
-    def of(cls, value: BufferValue, lives: LiveRange | None, end: int) -> "_Lives":
-        """Return the value with its live range; without one, it is live throughout."""
-        return cls(value, lives.start, lives.end) if lives else cls(value, 0, end)
-
-
-class _Names(Struct, frozen=True):
-    """The instructions and computations of a module by name."""
-
-    instructions: Mapping[str, Instruction]
-    computations: Mapping[str, Computation]
-
-    @classmethod
-    def of(cls, module: HloModule) -> "_Names":
-        instructions = {instruction.name: instruction for instruction in module.instructions}
-        return cls(instructions, {item.name: item for item in module.computations})
+    """Of a value without a live range, the whole schedule."""
 
 
 def _follow(values: Iterable[_Lives]) -> Iterator[list[_Lives]]:
@@ -84,13 +69,15 @@ def _follow(values: Iterable[_Lives]) -> Iterator[list[_Lives]]:
         yield chain
 
 
-def _count(chain: list[_Lives], names: _Names) -> Iterator[tuple[int, int, int]]:
+def _count(
+    chain: list[_Lives], module: HloModule, lines: Mapping[str, Instruction]
+) -> Iterator[tuple[int, int, int]]:
     """Yield start, end and bytes of what counts of values that follow one another.
 
     Where an operation only may take the memory of an operand that dies, as an all-reduce does, each
     value counts until the next one begins.
     """
-    if any(_must_share(lives.value, names) for lives in chain):
+    if any(_must_share(module, lines, lives.value) for lives in chain):
         first = chain[0]
         yield first.start, first.end, first.value.size
         return
@@ -99,24 +86,26 @@ def _count(chain: list[_Lives], names: _Names) -> Iterator[tuple[int, int, int]]
     yield chain[-1].start, chain[-1].end, chain[-1].value.size
 
 
-def _must_share(value: BufferValue, names: _Names) -> bool:
-    instruction = names.instructions.get(value.instruction)
+def _must_share(module: HloModule, lines: Mapping[str, Instruction], value: BufferValue) -> bool:
+    instruction = lines.get(value.instruction)
     if instruction is None:
         return False
     if instruction.opcode == "fusion":
-        updated = _fused_result(instruction, value.index, names)
+        updated = _fused_result(module, instruction, value.index)
         return updated is not None and updated.opcode in _UPDATES
     return instruction.opcode in CARRIED or instruction.opcode in _UPDATES
 
 
-def _fused_result(fusion: Instruction, index: tuple[int, ...], names: _Names) -> Instruction | None:
+def _fused_result(
+    module: HloModule, fusion: Instruction, index: tuple[int, ...]
+) -> Instruction | None:
     """Return the instruction in a fusion that computes one of its results."""
-    fused = next((names.computations.get(name) for _, name in fusion.called), None)
+    fused = module.callee(fusion)
     root = fused.root if fused is not None else None
     if fused is None or root is None:
         return None
     if root.opcode == "tuple" and index and index[0] < len(root.operand_names):
-        root = fused.by_name.get(root.operand_names[index[0]])
+        root = fused.operand(root, index[0])
     while root is not None and root.opcode == "bitcast" and root.operand_names:
         root = fused.operand(root)
     return root

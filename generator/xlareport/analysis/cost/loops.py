@@ -23,6 +23,8 @@ _NOTED = re.compile(rf'known_trip_count{_COLON}\{{[ \t]*+\\?"n{_COLON}(?:\\?")?(
 _INTEGERS = frozenset({"s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64"})
 _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
 _DEEPEST_NESTING = 30
+_COMPARED = 2
+"""Operands of a comparison; a drawing writes those that are constants into the node."""
 _NOTHING: Mapping[tuple[int, ...], int] = MappingProxyType({})
 
 
@@ -84,7 +86,7 @@ class Loops(Struct, frozen=True, dict=True):
         if isinstance(compared, Conjunction):
             return self._limited(place, loop, body, compared)
         if not isinstance(compared, IntegerComparison):
-            return _unknown("The condition is not a comparison of two integers.")
+            return _unknown(_not_compared(condition.computation))
         return self._compared(place, loop, body, compared)
 
     def _compared(
@@ -187,6 +189,13 @@ class Loops(Struct, frozen=True, dict=True):
         """Return the loop or call that runs a computation, for those that only one runs."""
         sole = self.module.sole_calls(lambda call: call.role != "condition")
         return {name: held for name, held in sole.items() if held[1].opcode in ("while", "call")}
+
+
+def _not_compared(condition: Computation) -> str:
+    root = condition.root
+    if root is not None and root.opcode == "compare" and len(root.operands) < _COMPARED:
+        return "The drawing of the condition omits its constants."
+    return "The condition is not a comparison of two integers."
 
 
 def find_trip_counts(start: int, step: int, direction: str, bound: int) -> int | None:

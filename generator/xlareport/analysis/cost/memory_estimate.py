@@ -2,7 +2,8 @@
 
 Every result lives from where it is made to its last use; what only renames a buffer (tuples, their
 elements, bitcasts, in-place updates), what a callee gives back, what a loop makes of its state, and
-what is written over an argument that was donated take none of their own. Padding, sharing of
+what is written over an argument that was donated take none of their own, and neither do values in
+other memory spaces, such as memory on the chip. Padding, sharing of
 buffers and copies that the compiler adds later are not seen: an estimate, never a figure of the
 dump.
 """
@@ -15,10 +16,16 @@ from itertools import accumulate
 from msgspec import Struct
 
 from xlareport.analysis.cost.donation import find_donations
-from xlareport.analysis.cost.shape_sizes import UncountableError, measure_data
+from xlareport.analysis.cost.layout_spaces import space_of
+from xlareport.analysis.cost.shape_sizes import (
+    UncountableError,
+    iterate_leaves,
+    measure_data,
+)
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import RUNNERS
+from xlareport.hlo.shape import Shape
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _RENAMING = frozenset(
@@ -184,11 +191,16 @@ def _curve(
 
 
 def _buffer_bytes(instruction: Instruction) -> int:
-    """Return the bytes of an instruction's buffer; a start includes its operand."""
+    """Return the bytes of an instruction's buffer in device memory; a start has its operand too."""
     place = _RESULT_OF_START.get(instruction.opcode)
     if place is None or place >= len(instruction.shape.elements):
-        return measure_data(instruction.shape)
-    return measure_data(instruction.shape.elements[place])
+        return _device_bytes(instruction.shape)
+    return _device_bytes(instruction.shape.elements[place])
+
+
+def _device_bytes(shape: Shape) -> int:
+    """Return the bytes of the arrays of a shape whose layout names no other memory space."""
+    return sum(measure_data(leaf) for leaf in iterate_leaves(shape) if not space_of(leaf.text))
 
 
 def _called_peak(instruction: Instruction, inside: Mapping[str, int]) -> int:

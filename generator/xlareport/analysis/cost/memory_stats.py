@@ -182,7 +182,7 @@ _EVER = 1 << 62
 
 def _sum_most(values: Iterable[BufferValue], live: LiveRanges) -> int:
     """Return the most bytes that live at once if no two values share a place."""
-    ranges = {(item.instruction, item.index): item for item in live.ranges}
+    ranges = live.by_value
     lives = ((ranges.get((value.instruction, value.index)), value.size) for value in values)
     return count_most(
         (life.start, life.end, size) if life else (0, _EVER, size) for life, size in lives
@@ -199,7 +199,7 @@ def measure_chip_memory(
 
     None if that depends on values which reuse a part of another value's buffer.
     """
-    ranges = {(item.instruction, item.index): item for item in live.ranges}
+    ranges = live.by_value
     opcodes = {instruction.name: instruction.opcode for instruction in module.instructions}
     carried = {name for name, opcode in opcodes.items() if opcode in CARRIED}
     sized = [value for value in values if value.size and not is_table(value)]

@@ -13,8 +13,10 @@ from itertools import accumulate
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.live_range import LiveRange, LiveRanges
+from xlareport.runtime.remembered import remembered
 
 MAIN_MEMORY = 0
 """The number of the device's memory, on every backend."""
@@ -82,12 +84,12 @@ class Occupancy(Struct, frozen=True, dict=True):
         """Return the curve of the device memory."""
         return self.curves.get(MAIN_MEMORY, ())
 
-    @property
+    @cached_property
     def peak(self) -> int:
         """Return the most bytes of device memory in use at once."""
         return max(self.curve, default=0)
 
-    @property
+    @cached_property
     def position(self) -> int:
         """Return the first position of the peak."""
         return self.curve.index(self.peak) if self.curve else 0
@@ -176,6 +178,12 @@ class Occupancy(Struct, frozen=True, dict=True):
         return min(there, key=lambda value: (-value.size, value.id), default=slot.value)
 
 
+@remembered
+def occupancy_of(files: MemoryFiles) -> Occupancy | None:
+    """Return the memory use of a module over its schedule; None if live ranges are unknown."""
+    return measure_occupancy(files.assignment, files.live)
+
+
 def measure_occupancy(
     assignment: BufferAssignment | None, live: LiveRanges | None
 ) -> Occupancy | None:
@@ -185,7 +193,7 @@ def measure_occupancy(
     if not reserved or (live is None and any(item.kind not in HELD for item in reserved)):
         return None
     end = _end(live) if live else 0
-    ranges = {(item.instruction, item.index): item for item in live.ranges} if live else {}
+    ranges = live.by_value if live else {}
     changes: dict[int, Counter[int]] = defaultdict(Counter)
     slots: list[Slot] = []
     fills: list[Fill] = []
@@ -208,8 +216,7 @@ def measure_occupancy(
 
 def measure_most(allocation: Allocation, live: LiveRanges) -> int:
     """Return the peak bytes in use of one allocation."""
-    ranges = {(item.instruction, item.index): item for item in live.ranges}
-    used = _used(list(_slots(allocation, ranges, _end(live))))
+    used = _used(list(_slots(allocation, live.by_value, _end(live))))
     return max((size for _, size in used), default=0)
 
 

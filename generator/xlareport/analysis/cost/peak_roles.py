@@ -9,7 +9,7 @@ from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import RECOMPUTED
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import ALIASES, CONTROL_FLOW
 from xlareport.knowledge.opcodes import is_collective
 
@@ -34,13 +34,11 @@ class PeakRoles:
     """The roles of the values in use at the peak of one module."""
 
     def __init__(
-        self, module: HloModule, occupancy: Occupancy, at: str, stacked: Iterable[StackedBuffer]
+        self, sources: ValueSources, occupancy: Occupancy, at: str, stacked: Iterable[StackedBuffer]
     ) -> None:
         """`at` is the instruction at the peak, empty where none is."""
-        self._module, self._occupancy = module, occupancy
-        self._sources = ValueSources(module)
-        self._instructions = {line.name: line for line in module.instructions}
-        self._working = frozenset(_working(module, at))
+        self._sources, self._occupancy = sources, occupancy
+        self._working = frozenset(_working(sources, at))
         self._stacks = {(buffer.loop, (buffer.index,)): buffer for buffer in stacked}
 
     def is_working(self, key: BufferKey) -> bool:
@@ -71,15 +69,16 @@ class PeakRoles:
         A fusion that moves a value for an op of the framework, such as a slice, has that op's name.
         Of a combined collective it is the op of the member that the value belongs to.
         """
-        instruction = self._instructions.get(key[0])
-        if instruction is None:
+        if key[0] not in self._sources.places:
             return ""
-        named = op_name_of(instruction, self._module) if instruction.opcode == "fusion" else ""
+        _, instruction = self._sources.places[key[0]]
+        is_fusion = instruction.opcode == "fusion"
+        named = op_name_of(instruction, self._sources.module) if is_fusion else ""
         return named or self._source_op(_member(instruction, key[1]))
 
     def _source_op(self, name: str) -> str:
         source = self._sources.find(name)
-        return op_name_of(source[1], self._module) if source else ""
+        return op_name_of(source[1], self._sources.module) if source else ""
 
     def _shares_place(self, key: BufferKey, other: BufferKey) -> bool:
         return self._occupancy.share_place(key, other, self._occupancy.position)
@@ -92,16 +91,16 @@ def _member(instruction: Instruction, index: tuple[int, ...]) -> str:
     return names[index[-1]] if is_combined and index[-1] < len(names) else instruction.name
 
 
-def _working(module: HloModule, at: str) -> Iterator[BufferKey]:
+def _working(sources: ValueSources, at: str) -> Iterator[BufferKey]:
     """Yield the operands and the results of an instruction, through elements of tuples."""
-    for computation in module.computations:
-        instruction = computation.by_name.get(at)
-        if instruction is None or instruction.opcode in CONTROL_FLOW:  # the state of callees
-            continue
-        yield at, ()
-        yield from ((at, (place,)) for place in range(len(instruction.shape.elements)))
-        for name in dict.fromkeys(instruction.operand_names):
-            yield _buffer(computation, name)
+    place = sources.places.get(at)
+    if place is None or place[1].opcode in CONTROL_FLOW:  # the state of callees
+        return
+    computation, instruction = place
+    yield at, ()
+    yield from ((at, (place,)) for place in range(len(instruction.shape.elements)))
+    for name in dict.fromkeys(instruction.operand_names):
+        yield _buffer(computation, name)
 
 
 def _buffer(computation: Computation, name: str) -> BufferKey:

@@ -324,8 +324,7 @@ def _with_gradients(order: tuple[Computation, ...], module: HloModule) -> set[st
     with_gradients: set[str] = set()
     for computation in order:
         if any(
-            _is_backward(op_name_of(instruction, module))
-            or any(name in with_gradients for _, name in instruction.called)
+            _is_backward(op_name_of(instruction, module)) or _calls(instruction, with_gradients)
             for instruction in computation.instructions
         ):
             with_gradients.add(computation.name)
@@ -346,9 +345,8 @@ def _after_gradients(
             used = [name in later_names or name in makers for name in instruction.operand_names]
             if any(used):
                 later_names.add(instruction.name)
-            if _is_backward(op_name_of(instruction, module)) or any(
-                name in gradients for _, name in instruction.called
-            ):
+            is_gradient_op = _is_backward(op_name_of(instruction, module))
+            if is_gradient_op or _calls(instruction, gradients):
                 makers.add(instruction.name)
             for callee, parameter in _given(instruction, used, module):
                 later[callee].add(parameter)

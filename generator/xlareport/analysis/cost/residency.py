@@ -1,6 +1,6 @@
 """The values in use at the peak with their instructions, by scope, line and group of arguments."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from xlareport.analysis.source.instruction_origins import InstructionOrigin
 from xlareport.analysis.source.locations import SourcePlace
 from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.readers.buffer_assignment import BufferValue
+from xlareport.runtime.grouping import group_by_key
 
 _DEEPEST = 4
 ARGUMENTS = "arguments of the module"
@@ -127,9 +128,7 @@ def group_arguments(
         if buffer.instruction in names and not buffer.index
     }
     for depth in range(1, _DEEPEST):
-        groups: dict[str, list[str]] = defaultdict(list)
-        for name in sizes:
-            groups["".join(split_name(name)[:depth])].append(name)
+        groups = group_by_key(("".join(split_name(name)[:depth]), name) for name in sizes)
         if len(groups) > 1:
             break
     else:

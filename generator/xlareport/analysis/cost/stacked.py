@@ -1,6 +1,7 @@
 """Buffers into which a loop writes a slice in each iteration: what a scan saves or returns.
 
-They hold the activations that a backward scan reads, layer by layer.
+They hold the activations that a backward scan reads, layer by layer. What is transposed or
+converted between two loops, for the second, is a copy of one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,13 +10,15 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.layout_spaces import space_of
 from xlareport.analysis.cost.loops import TripCount
-from xlareport.analysis.cost.occupancy import Occupancy
+from xlareport.analysis.cost.occupancy import BufferKey, Occupancy
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, is_forward, is_gradient
 from xlareport.analysis.cost.tiling import allocated_size
+from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import Phase, phase_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import MANTISSA_BITS, Shape
+from xlareport.knowledge.opcodes import is_collective
 
 _ALIKE = frozenset({"bitcast", "copy"})
 """They pass on the buffer that is their operand."""
@@ -243,3 +246,39 @@ def _list_marks(module: HloModule) -> Iterator[tuple[str, str]]:
         value = computation.operand(mark)
         if value is not None and value.metadata.op_name:
             yield value.metadata.op_name, element
+
+
+class StackCopy(Struct, frozen=True):
+    """A value that is moved out of a stacked buffer, which may be in use no more."""
+
+    key: BufferKey
+    size: int
+    """Bytes of its place in memory."""
+    buffer: StackedBuffer
+
+
+def find_stack_copies(
+    values: Iterable[tuple[BufferKey, int]], stacks: Iterable[StackedBuffer], sources: ValueSources
+) -> tuple[StackCopy, ...]:
+    """Return the copies of stacked buffers among values with their bytes.
+
+    What a collective returns is no copy: devices gather it anew.
+    """
+    by_place = {(stack.computation, stack.loop, stack.index): stack for stack in stacks}
+    behind = (
+        (key, size, by_place.get(place))
+        for key, size in values
+        for place in _elements_behind(key[0], sources)
+    )
+    return tuple(StackCopy(key, size, stack) for key, size, stack in behind if stack is not None)
+
+
+def _elements_behind(name: str, sources: ValueSources) -> Iterator[tuple[str, str, int]]:
+    """Yield the loop state that a value is moved from: computation, loop and place."""
+    for computation, instruction in sources.trail(name):
+        if is_collective(instruction.opcode):
+            return
+        element = instruction.taken_element
+        if element is not None and instruction.operands:
+            yield computation.name, instruction.operands[0], element
+            return

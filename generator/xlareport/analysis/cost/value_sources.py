@@ -22,12 +22,13 @@ class ValueSources:
     """The instructions that compute the values of one module."""
 
     def __init__(self, module: HloModule) -> None:
-        self._module = module
+        self.module = module
         self._moving: dict[str, bool] = {}
-        self._places: dict[str, tuple[Computation, Instruction]] = {
+        self.places: dict[str, tuple[Computation, Instruction]] = {
             instruction.name: (computation, instruction)
             for computation, instruction in module.placed
         }
+        """Each instruction by name, with its computation."""
 
     def find(self, name: str) -> tuple[Computation, Instruction] | None:
         """Return the computation and instruction that compute a value; None for an unknown name.
@@ -38,7 +39,7 @@ class ValueSources:
 
     def trail(self, name: str) -> Iterator[tuple[Computation, Instruction]]:
         """Yield an instruction and those that its value is moved from, as far as `find` looks."""
-        place = self._places.get(name)
+        place = self.places.get(name)
         for _ in range(_DEEPEST + 1):
             if place is None:
                 return
@@ -53,10 +54,10 @@ class ValueSources:
         Of a fusion that ends in moves without an op_name, such as the cast of a result, it is that
         of what they move.
         """
-        op_name, root = op_name_of(instruction, self._module), fused_root(instruction, self._module)
+        op_name, root = op_name_of(instruction, self.module), fused_root(instruction, self.module)
         if op_name or root is None:
             return op_name
-        moved = (op_name_of(inner, self._module) for _, inner in self.trail(root.name))
+        moved = (op_name_of(inner, self.module) for _, inner in self.trail(root.name))
         return next(filter(None, moved), "")
 
     def _passed_on(self, computation: Computation, instruction: Instruction) -> str:
@@ -73,7 +74,7 @@ class ValueSources:
     def _only_moves(self, fusion: Instruction) -> bool:
         name = next((name for _, name in fusion.called), "")
         if name not in self._moving:
-            called = self._module.by_name.get(name)
+            called = self.module.by_name.get(name)
             self._moving[name] = called is not None and all(
                 instruction.opcode in _INSIDE for instruction in called.instructions
             )

@@ -19,10 +19,7 @@ from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.precision import PRODUCTS, name_product
 from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.totals import Composition, OwnCost, Tallies, Tally, Total
-from xlareport.analysis.cost.wire import (
-    CollectiveTraffic,
-    find_traffic,
-)
+from xlareport.analysis.cost.wire import CollectiveTraffic, find_traffic
 from xlareport.analysis.cost.xla_count import XlaCount
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey

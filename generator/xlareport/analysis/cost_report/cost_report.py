@@ -21,10 +21,7 @@ from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.heavy import HeavyInstruction, list_heavy
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_recomputed
-from xlareport.analysis.cost.roofline import (
-    estimate_asynchronous_time,
-    measure_on_chip_share,
-)
+from xlareport.analysis.cost.roofline import estimate_asynchronous_time, measure_on_chip_share
 from xlareport.analysis.cost.time_basis import BY_CYCLES, ROOFLINE, CompilerCycles, sum_cycles
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_builder import report_memory

@@ -17,23 +17,12 @@ from xlareport.analysis.cost.lifetimes import (
     explain_lifetimes,
     follow_aliases,
 )
-from xlareport.analysis.cost.memory import (
-    collect_memory_figures,
-    rank_values,
-    sum_by_kind,
-)
+from xlareport.analysis.cost.memory import collect_memory_figures, rank_values, sum_by_kind
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
 from xlareport.analysis.cost.memory_stats import find_memory_stats
-from xlareport.analysis.cost.occupancy import (
-    BufferKey,
-    Occupancy,
-    measure_occupancy,
-)
+from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, occupancy_of
 from xlareport.analysis.cost.peak_roles import PeakRole, PeakRoles
-from xlareport.analysis.cost.rematerialization import (
-    find_rematerialized,
-    is_in_loops_alone,
-)
+from xlareport.analysis.cost.rematerialization import find_rematerialized, is_in_loops_alone
 from xlareport.analysis.cost.residency import (
     PeakBuffer,
     find_peak_buffers,
@@ -42,14 +31,16 @@ from xlareport.analysis.cost.residency import (
     sum_by_scope,
 )
 from xlareport.analysis.cost.saving import Saving, find_savings
-from xlareport.analysis.cost.stack_copies import StackCopy, find_stack_copies
 from xlareport.analysis.cost.stacked import (
+    StackCopy,
     StackedBuffer,
     find_kept_by_policy,
+    find_stack_copies,
     find_stacked_at_peak,
     find_stacked_buffers,
 )
 from xlareport.analysis.cost.tiling import sum_padding
+from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_curves import (
     find_largest_live_sum,
@@ -61,9 +52,7 @@ from xlareport.analysis.cost_report.memory_curves import (
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.padded_values import find_padded_values
 from xlareport.analysis.cost_report.peak_groups import element_at, find_peak_groups
-from xlareport.analysis.cost_report.replicated_state import (
-    find_replicated_arguments,
-)
+from xlareport.analysis.cost_report.replicated_state import find_replicated_arguments
 from xlareport.analysis.cost_report.unsplit_stacks import find_unsplit_stacks
 from xlareport.analysis.cost_report.value_purposes import find_purposes
 from xlareport.analysis.cost_report.value_row import ValueRow
@@ -129,7 +118,7 @@ class _ReportBuilder:
         self._held: Mapping[BufferKey, Allocation] = {
             (value.instruction, value.index): held for held in allocations for value in held.values
         }
-        self._occupancy = measure_occupancy(files.assignment, files.live)
+        self._occupancy = occupancy_of(files)
 
     @cached_property
     def _shared(self) -> tuple[tuple[BufferKey, ...], ...]:
@@ -218,12 +207,13 @@ class _ReportBuilder:
         peak = find_peak_buffers(living, self._origin)
         saving = find_savings(occupancy, _TO_SAVE, self._by_name) if occupancy.peak else None
         at = schedule[position] if position < len(schedule) else ""
-        roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
+        sources = ValueSources(self._module)
+        roles = PeakRoles(sources, occupancy, at, report.stacked_at_peak)
         apart = [(key, size) for key, size in temporaries if roles.find_stack(key) is None]
-        copies = find_stack_copies(apart, self._stacked, self._module)
+        copies = find_stack_copies(apart, self._stacked, sources)
         copied = {copy.key for copy in copies}
         free = [item for item in apart if item[0] not in copied and not roles.is_working(item[0])]
-        activations = find_activations(free, self._lifetimes, self._module)
+        activations = find_activations(free, self._lifetimes, sources)
         return replace(
             report,
             at_peak=tuple(self._living(peak)),

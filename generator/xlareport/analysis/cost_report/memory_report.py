@@ -8,28 +8,14 @@ from xlareport.analysis.cost.activations import Activation, sum_by_layer
 from xlareport.analysis.cost.donation import DonationRow
 from xlareport.analysis.cost.host_memory import HostTransfer
 from xlareport.analysis.cost.layout_spaces import LayoutSpace
-from xlareport.analysis.cost.memory import (
-    KindTotal,
-    MemoryFigures,
-)
+from xlareport.analysis.cost.memory import KindTotal, MemoryFigures
 from xlareport.analysis.cost.memory_estimate import PeakEstimate
 from xlareport.analysis.cost.memory_stats import MemoryStats
-from xlareport.analysis.cost.occupancy import (
-    MAIN_MEMORY,
-    Fill,
-)
-from xlareport.analysis.cost.rematerialization import (
-    Rematerialized,
-)
-from xlareport.analysis.cost.residency import (
-    ArgumentGroup,
-    Share,
-)
+from xlareport.analysis.cost.occupancy import MAIN_MEMORY, Fill
+from xlareport.analysis.cost.rematerialization import Rematerialized
+from xlareport.analysis.cost.residency import ArgumentGroup, Share
 from xlareport.analysis.cost.saving import Saving
-from xlareport.analysis.cost.stack_copies import StackCopy
-from xlareport.analysis.cost.stacked import (
-    StackedBuffer,
-)
+from xlareport.analysis.cost.stacked import StackCopy, StackedBuffer
 from xlareport.analysis.cost_report.memory_curves import (
     LiveSum,
     LivingValue,
@@ -38,9 +24,7 @@ from xlareport.analysis.cost_report.memory_curves import (
 )
 from xlareport.analysis.cost_report.padded_values import PaddedValue
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
-from xlareport.analysis.cost_report.replicated_state import (
-    ReplicatedArguments,
-)
+from xlareport.analysis.cost_report.replicated_state import ReplicatedArguments
 from xlareport.analysis.cost_report.unsplit_stacks import UnsplitStack
 from xlareport.analysis.cost_report.value_purposes import ValuePurposes
 from xlareport.analysis.cost_report.value_row import ValueRow

@@ -18,7 +18,6 @@ _SCATTERING = frozenset({"fusion", "scatter"})
 _LEAST = 2
 """Values of a group."""
 
-
 _Sizes = Mapping[str, list[tuple[tuple[int, ...], int]]]
 """(place in the tuple, bytes) of the values at the peak, by instruction."""
 

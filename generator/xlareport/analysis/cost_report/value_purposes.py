@@ -10,7 +10,7 @@ from xlareport.analysis.cost_report.result_gradients import ResultGradient, find
 from xlareport.analysis.findings.ranked_values import are_ranked
 from xlareport.analysis.findings.split_products import count_parts
 from xlareport.analysis.source.argument_names import name_arguments
-from xlareport.hlo.graph import outside_fusions
+from xlareport.hlo.graph import fused_opcodes, outside_fusions
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES, REARRANGEMENTS
 from xlareport.hlo.shape import without_layout
@@ -98,12 +98,11 @@ def _broadcast_in(
     module: HloModule, computation: Computation, instruction: Instruction
 ) -> Instruction | None:
     """Return what a fusion broadcasts and moves, if it does nothing else."""
-    body = module.callee(instruction)
-    if instruction.opcode != "fusion" or body is None or len(instruction.operands) != 1:
-        return None
-    opcodes = {line.opcode for line in body.instructions}
+    opcodes = fused_opcodes(module, instruction)
     only_moves = opcodes <= {"parameter", "broadcast", *REARRANGEMENTS}
-    return computation.operand(instruction) if only_moves and "broadcast" in opcodes else None
+    if "broadcast" not in opcodes or not only_moves or len(instruction.operands) != 1:
+        return None
+    return computation.operand(instruction)
 
 
 class ValuePurposes(Struct, frozen=True):

@@ -95,7 +95,6 @@ def list_uncounted(module: HloModule, cost: ModuleCost) -> Iterator[Uncounted]:
 
 _MISSING = "what it does or moves could not be counted"
 
-
 _MOST_TIMED = 500
 
 
@@ -107,15 +106,14 @@ def list_loops(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[
     for number, (key, trips) in enumerate(counts):
         loop = module.by_name[key[0]].by_name[key[1]]
         instruction_cost, where = cost.instructions.get(key), place(loop)
+        is_timed = number < _MOST_TIMED
         yield LoopRow(
             *key,
             trip_count=trips,
             executions=instruction_cost.executions if instruction_cost else None,
-            seconds=sum(inside.seconds(name) for _, name in loop.called)
-            if number < _MOST_TIMED
-            else None,
-            cycles=sum(inside.cycles(name) for _, name in loop.called) or None
-            if number < _MOST_TIMED
+            seconds=sum(inside.seconds(name) for _, name in loop.called) if is_timed else None,
+            cycles=(sum(inside.cycles(name) for _, name in loop.called) or None)
+            if is_timed
             else None,
             scope=loop.metadata.op_name,
             source=where.short if where else "",

@@ -17,19 +17,8 @@ from msgspec import Struct
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.cost.loops import Loops
 from xlareport.analysis.cost.shape_sizes import measure_data
-from xlareport.analysis.findings.finding import (
-    MEBIBYTE,
-    Case,
-    Finding,
-    join_names,
-)
-from xlareport.analysis.findings.linear_flow import (
-    Flow,
-    Tracks,
-    condition_reads,
-    follow,
-    is_plain,
-)
+from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, join_names
+from xlareport.analysis.findings.linear_flow import Flow, Tracks, condition_reads, follow, is_plain
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.runtime import units
@@ -145,7 +134,7 @@ def _saving(case: Case, figures: CollectiveFigures, loops: Mapping[str, _Loop]) 
     loop = loops.get(collective.computation)
     if line is None or loop is None:
         return None
-    parts = line.shape.elements or (line.shape,)
+    parts = line.shape.members
     weights = {f"value {number}": measure_data(part) for number, part in enumerate(parts)}
     paths = [(number,) for number in range(len(parts))] if line.shape.elements else [()]
     seeds: dict[str, Flow] = {

@@ -1,5 +1,7 @@
 """Finds the value that a copy copies, and the program argument that a loop carries."""
 
+from collections.abc import Collection
+
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import reachable
 
@@ -8,12 +10,17 @@ _DEEPEST = 32
 """Loops that are followed."""
 
 
-def copy_path(computation: Computation, value: Instruction | None) -> list[Instruction]:
-    """Return a value and what it is a copy of, one after another; empty for None."""
+def copy_path(
+    computation: Computation, value: Instruction | None, passed: Collection[str] = _ALIKE
+) -> list[Instruction]:
+    """Return a value and what it is a copy of, one after another; empty for None.
+
+    `passed` are the opcodes that copy their first operand.
+    """
 
     def source(copy: Instruction) -> list[Instruction]:
-        name = (*copy.operand_names, "")[0] if copy.opcode in _ALIKE else ""
-        return [computation.by_name[name]] if name in computation.by_name else []
+        operand = computation.operand(copy) if copy.opcode in passed else None
+        return [operand] if operand is not None else []
 
     return [*reachable([value] if value else [], source)]
 
@@ -63,10 +70,9 @@ def _element(
     state = place.operand(element)
     if number is None or state is None or state.opcode != "parameter":
         return None, None
-    for computation, loop in module.placed:
-        if loop.opcode == "while" and ("body", place.name) in loop.called:
-            given = computation.operand(loop)
-            operands = given.operand_names if given and given.opcode == "tuple" else ()
-            value = computation.by_name.get(operands[number]) if number < len(operands) else None
-            return computation, value
+    for role, home, loop in module.calls.get(place.name, ()):
+        if loop.opcode == "while" and role == "body":
+            given = home.operand(loop)
+            is_tuple = given is not None and given.opcode == "tuple"
+            return home, home.operand(given, number) if given and is_tuple else None
     return None, None

@@ -21,10 +21,10 @@ from xlareport.analysis.cost.phases import is_gradient
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.result_traffic import ResultTraffic, weigh_result
 from xlareport.analysis.findings.score_values import find_attention_scores, is_ring
-from xlareport.hlo.model import Computation, InstructionKey
+from xlareport.hlo.graph import readers_behind
+from xlareport.hlo.model import InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
-from xlareport.runtime.graphs import reachable
 
 LEAST_SHARE = 0.03
 """Of the module's roofline time."""
@@ -61,13 +61,14 @@ def list_score_traffic(case: Case) -> Sequence[ResultTraffic]:
     CPUs have no kernel that would save it.
     """
     module = case.module
-    if case.backend == "cpu" or not _has_softmax(case):
+    has_softmax = any(line.opcode == "exponential" for line in module.instructions)
+    if case.backend == "cpu" or not has_softmax:
         return ()
-    names = dict.fromkeys(computation.name for computation, _, _ in case.scheduled())
+    names = dict.fromkeys(computation.name for computation, _, _ in case.scheduled)
     scores = {name: find_attention_scores(module, module.by_name[name]) for name in names}
     weighed = [
         traffic
-        for computation, instruction, _ in case.scheduled()
+        for computation, instruction, _ in case.scheduled
         if (elements := scores[computation.name].get(instruction.name)) is not None
         for result in list_results(computation, instruction, _as_selection(elements))
         if (traffic := weigh_result(case, computation, instruction, result, by_fusions=False))
@@ -75,10 +76,6 @@ def list_score_traffic(case: Case) -> Sequence[ResultTraffic]:
     ]
     is_much = case.is_noticeable(sum(traffic.saved for traffic in weighed), LEAST_SHARE)
     return weighed if is_much else ()
-
-
-def _has_softmax(case: Case) -> bool:
-    return any(line.opcode == "exponential" for line in case.module.instructions)
 
 
 def _as_selection(elements: AbstractSet[int]) -> LinkedDecisions:
@@ -127,34 +124,20 @@ def _is_stacked(case: Case, place: InstructionKey) -> bool:
     home = case.module.by_name[place[0]]
     if home.is_entry:
         return False
-    users = (user for name in _names_of(home, place[1]) for user in home.users.get(name, ()))
     return any(
         line.opcode == "dynamic-update-slice"
-        for user in users
-        for line in (
-            user,
-            *(inner for body in case.module.callees(user) for inner in body.instructions),
-        )
-    )
-
-
-def _names_of(home: Computation, name: str) -> Iterator[str]:
-    """Yield a value and its other names: bitcasts of it, and elements."""
-    return reachable(
-        [name],
-        lambda known: [user.name for user in home.users.get(known, ()) if user.opcode in ALIASES],
+        for user in readers_behind(home, place[1], ALIASES)
+        for lines in ([user], *(body.instructions for body in case.module.callees(user)))
+        for line in lines
     )
 
 
 def _ring(case: Case, places: Sequence[InstructionKey]) -> str:
     """Return words for scores of keys that a collective-permute sends on in the body of a loop."""
-    bodies = {
-        body.name
-        for loop in case.module.instructions
-        if loop.opcode == "while"
-        for body in case.module.callees(loop)
-    }
-    homes = dict.fromkeys(name for name, _ in places if name in bodies)
-    return (
-        _OF_RING if any(is_ring(case.module, case.module.by_name[name]) for name in homes) else ""
-    )
+    homes = dict.fromkeys(name for name, _ in places)
+    bodies = [
+        case.module.by_name[name]
+        for name in homes
+        if any(call.instruction.opcode == "while" for call in case.module.calls.get(name, ()))
+    ]
+    return _OF_RING if any(is_ring(case.module, body) for body in bodies) else ""

@@ -10,7 +10,7 @@ operands of matmuls, convolutions, custom calls and collectives, because these n
 memory.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 
@@ -25,6 +25,7 @@ from xlareport.analysis.findings.finding import (
     join_names,
 )
 from xlareport.analysis.findings.loop_state import is_element, is_kept
+from xlareport.hlo.graph import readers_behind
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, SAME_ORDER
 from xlareport.runtime import units
@@ -229,29 +230,13 @@ def _can_compute(module: HloModule, body: Computation, reader: Instruction, inde
     numbers = [
         number
         for number, operand in enumerate(body.operands(reader))
-        if operand is not None and is_element(body, _unviewed(body, operand), index)
+        if operand is not None and is_element(body, copy_path(body, operand, SAME_ORDER)[-1], index)
     ]
     parameters = [inside.parameters[number] for number in numbers]
     return not any(_is_multiplied(inside, parameter) for parameter in parameters)
 
 
-def _unviewed(body: Computation, value: Instruction) -> Instruction:
-    def viewed(line: Instruction) -> Sequence[Instruction]:
-        operand = body.operand(line) if line.opcode in SAME_ORDER else None
-        return [operand] if operand else []
-
-    return [*reachable([value], viewed)][-1]
-
-
 def _is_multiplied(inside: Computation, parameter: Instruction) -> bool:
     """Return whether a fusion's operand goes into a matmul or a custom call as it is."""
-    views = reachable(
-        [parameter],
-        lambda line: [
-            user
-            for user in inside.users.get(line.name, ())
-            if user.opcode in {*SAME_ORDER, "convert"}
-        ],
-    )
-    users = (user for line in views for user in inside.users.get(line.name, ()))
-    return any(user.opcode in {*MATRIX_PRODUCTS, "custom-call", "fusion"} for user in users)
+    readers = readers_behind(inside, parameter.name, {*SAME_ORDER, "convert"})
+    return any(reader.opcode in {*MATRIX_PRODUCTS, "custom-call", "fusion"} for reader in readers)

@@ -13,10 +13,10 @@ before, the finding names the combiner's step and the longest chain before and a
 does not apply to CPU or to modules without a schedule.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
+from xlareport.analysis.collectives.remedies import combiner_option
 from xlareport.analysis.findings.combined_chains import (
     LongerChain,
     channel_of,
@@ -25,13 +25,10 @@ from xlareport.analysis.findings.combined_chains import (
 )
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, join_names
 from xlareport.analysis.findings.iterations import describe_iterations
-from xlareport.analysis.findings.looped_collectives import (
-    LEAST_EXECUTIONS,
-    LEAST_SHARE,
-    is_small,
-)
-from xlareport.analysis.findings.small_collectives import LATENCY_WORDS, combiner_option
+from xlareport.analysis.findings.looped_collectives import LEAST_EXECUTIONS, LEAST_SHARE, is_small
+from xlareport.analysis.findings.small_collectives import LATENCY_WORDS
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 LEAST_NUMBER = 16
 """Executions in sequence."""
@@ -45,10 +42,11 @@ def chained_collectives(case: Case) -> Iterator[Finding]:
     """Report small collectives of which each needs another one; a CPU runs them in one machine."""
     if not case.has_order:
         return
-    small = defaultdict[str, list[CollectiveFigures]](list)
-    for collective in case.collectives:
-        if 0 < collective.counted < LEAST_EXECUTIONS and is_small(collective):
-            small[collective.collective.computation].append(collective)
+    small = group_by_key(
+        (figures.collective.computation, figures)
+        for figures in case.collectives
+        if 0 < figures.counted < LEAST_EXECUTIONS and is_small(figures)
+    )
     chains = [_longest_chain(case, name, collectives) for name, collectives in small.items()]
     chains = [chain for chain in chains if _is_long(case, chain)]
     plain = [chain for chain in chains if _longer(case, chain) is None]

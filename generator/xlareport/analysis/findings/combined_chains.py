@@ -5,22 +5,18 @@ waits for all of them.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 from msgspec import Struct
 
 from xlareport.analysis.collectives.find import Collective, find_collectives
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
-from xlareport.snapshots import ParsedSnapshot
+from xlareport.snapshots import ParsedSnapshot, PassStep, list_pass_steps
 
 
-class Combiner(Struct, frozen=True):
+class Combiner(PassStep, frozen=True):
     """A step of a pass that combines collectives of one kind."""
 
-    name: str
-    """Of the pass."""
-    number: str
     kind: str
     """Of the collectives."""
     before: HloModule
@@ -38,14 +34,10 @@ class LongerChain(Struct, frozen=True):
 def find_combiners(snapshots: Sequence[ParsedSnapshot]) -> tuple[Combiner, ...]:
     """Return the steps of combiner passes that left fewer collectives."""
     combiners = []
-    for earlier, later in pairwise(snapshots):
-        stage = later.stage
-        kind = _combined_kind(stage.after or "") if stage.name == "pass" else None
-        if kind is None or stage.sequence is None:
-            continue
-        if _count(later.hlo, kind) < _count(earlier.hlo, kind):
-            number = f"{stage.sequence:04d}"
-            combiners.append(Combiner(stage.after or "", number, kind, earlier.hlo, later.hlo))
+    for step, before, after in list_pass_steps(snapshots):
+        kind = _combined_kind(step.name)
+        if kind is not None and _count(after, kind) < _count(before, kind):
+            combiners.append(Combiner(step.name, step.number, kind, before, after))
     return tuple(combiners)
 
 

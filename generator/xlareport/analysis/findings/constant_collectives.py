@@ -31,7 +31,6 @@ _RING = (
     "(--xla_tpu_enable_windowed_einsum_for_reduce_scatter=false)."
 )
 
-
 _LOCAL_TOP = (
     "Compute it where it is read. The indices that lax.top_k or a sort of a sharded dimension "
     "sorts along are such values: take the top k of each device's part in shard_map, then of all "

@@ -11,13 +11,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
-from xlareport.analysis.findings.finding import (
-    Case,
-    Finding,
-    describe_executions,
-    join_names,
-)
-from xlareport.analysis.findings.small_collectives import combiner_option
+from xlareport.analysis.collectives.remedies import combiner_option
+from xlareport.analysis.findings.finding import Case, Finding, describe_executions, join_names
 from xlareport.hlo.model import Instruction
 from xlareport.runtime import units
 

@@ -102,12 +102,10 @@ def _converted(
     if unwrap_operation(module, instruction).opcode != "convert":
         return None
     inner = _operand(computation, instruction)
-    return (
-        inner if inner is not None and unwrap_operation(module, inner).opcode == "convert" else None
-    )
+    if inner is None or unwrap_operation(module, inner).opcode != "convert":
+        return None
+    return inner
 
 
 def _operand(computation: Computation, instruction: Instruction) -> Instruction | None:
-    return (
-        computation.by_name.get(instruction.operands[0]) if len(instruction.operands) == 1 else None
-    )
+    return computation.operand(instruction) if len(instruction.operands) == 1 else None

@@ -18,6 +18,7 @@ from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.shape import Shape, without_layout
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
+from xlareport.runtime.grouping import group_by_key
 
 LEAST_SHARE = 0.02
 """Of the module's roofline time."""
@@ -26,7 +27,6 @@ _MOVES = frozenset(
 )
 """Opcodes of which a move consists; the computation of an async-start has moves alone."""
 _STARTED = frozenset({"parameter", "slice", "copy", "dynamic-slice", "bitcast"})
-
 
 _SAME_ORDER = (
     "Write and read the array in one order of its dimensions: then no iteration copies all of it."
@@ -54,19 +54,15 @@ class _Copied(Struct, frozen=True):
 
 def copied_carries(case: Case) -> Iterator[Finding]:
     """Report the copies of each loop's state to another layout, together."""
-    by_loop: dict[str, list[_Copied]] = {}
-    for body, loop in _list_bodies(case):
-        for copied in _find_copied(case, body, loop):
-            by_loop.setdefault(loop.name, []).append(copied)
+    by_loop = group_by_key(
+        (loop.name, copied)
+        for body, (_, loop) in case.module.only_loops.items()
+        for copied in _find_copied(case, case.module.by_name[body], loop)
+    )
     for copies in by_loop.values():
         seconds = sum(copied.seconds for copied in copies)
         if case.is_noticeable(seconds, LEAST_SHARE):
             yield _finding(case, sorted(copies, key=lambda copied: -copied.seconds), seconds)
-
-
-def _list_bodies(case: Case) -> Iterator[tuple[Computation, Instruction]]:
-    for name, (_, loop) in case.module.only_loops.items():
-        yield case.module.by_name[name], loop
 
 
 def _find_copied(case: Case, body: Computation, loop: Instruction) -> Iterator[_Copied]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.model import Computation
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
@@ -26,7 +26,7 @@ def copied_state(case: Case) -> Iterator[Finding]:
     old, new = _aliased(case, entry)
     reported = case.places_of((copied_updates,))
     copies: list[tuple[float, str, bool]] = []
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         is_reported = (computation.name, instruction.name) in reported
         if computation is not entry or instruction.opcode != "copy" or is_reported:
             continue
@@ -58,7 +58,7 @@ def _aliased(case: Case, entry: Computation) -> tuple[set[str], set[str]]:
 def _finding(
     case: Case, entry: Computation, copies: list[tuple[float, str, bool]], seconds: float
 ) -> Finding:
-    size = sum(_size(entry.by_name[name]) for _, name, _ in copies)
+    size = sum(entry.by_name[name].shape.byte_size or 0 for _, name, _ in copies)
     updated = sum(is_new for _, _, is_new in copies)
     return Finding(
         title="Donated inputs still copied",
@@ -84,7 +84,3 @@ def _of_new(updated: int) -> str:
     if not updated:
         return ""
     return f"; {updated:,} of them {'writes' if updated == 1 else 'write'} the new value"
-
-
-def _size(copy: Instruction) -> int:
-    return copy.shape.byte_size or 0

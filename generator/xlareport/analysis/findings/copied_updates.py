@@ -17,7 +17,7 @@ LEAST_SHARE = 0.02
 
 def copied_updates(case: Case) -> Iterator[Finding]:
     """Report copies whose only use is to be updated in place, where they take noticeable time."""
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         if instruction.opcode != "copy" or not instruction.shape.dimensions:
             continue
         users = computation.users.get(instruction.name, ())

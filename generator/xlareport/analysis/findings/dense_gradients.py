@@ -58,7 +58,7 @@ class _Dense(Struct, frozen=True):
 
 def dense_gradients(case: Case) -> Iterator[Finding]:
     """Report scatters into buffers of zeros much larger than what is scattered."""
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         scatter = find_zero_scatter(case.module, computation, instruction)
         if scatter is None or not cost.counted:
             continue

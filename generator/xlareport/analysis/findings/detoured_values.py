@@ -7,12 +7,21 @@ SPMD partitioner goes from one sharding to another in these two steps if it know
 Copies, transposes and converts between the two are looked through.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
-from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, describe_executions
-from xlareport.analysis.findings.gathered_ways import describe_way, way_to_only_user
+from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.findings.finding import (
+    MEBIBYTE,
+    Case,
+    Finding,
+    describe_executions,
+    join_names,
+)
+from xlareport.analysis.findings.wrapped import hands_on
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.hlo.shardings.device_groups import DeviceGroups
 from xlareport.runtime import units
 
@@ -64,3 +73,22 @@ def are_across(gathered: DeviceGroups | None, moved: DeviceGroups | None) -> boo
         return False
     pairs = product(map(frozenset, gathered.groups), map(frozenset, moved.groups))
     return all(len(group & others) <= 1 for group, others in pairs)
+
+
+def way_to_only_user(module: HloModule, gather: Collective) -> tuple[str, ...]:
+    """Return what hands the result on and, at the end, its only consumer; empty for several."""
+    computation = module.by_name[gather.computation]
+    last = computation.by_name[gather.done or gather.instruction]
+    way = list[str]()
+    while len(users := computation.users.get(last.name, ())) == 1:
+        (last,) = users
+        if last.opcode not in ALIASES:
+            way.append(last.name)
+        if not hands_on(module, last):
+            return tuple(way)
+    return ()
+
+
+def describe_way(copies: Sequence[str]) -> str:
+    """Return words on what hands a value on; empty for nothing."""
+    return f", through {join_names(copies)}" if copies else ""

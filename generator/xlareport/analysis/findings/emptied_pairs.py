@@ -3,32 +3,22 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from msgspec import Struct
-
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_pairs
-from xlareport.snapshots import ParsedSnapshot
+from xlareport.snapshots import ParsedSnapshot, PassStep
 
 _PERMUTES = frozenset({"collective-permute", "collective-permute-start"})
 
 
-class EmptyingStep(Struct, frozen=True):
-    """The step in which a module got its first collective-permute without pairs."""
-
-    name: str
-    """Of the pass; empty if not known."""
-    number: str
-
-
-def find_emptying_step(snapshots: Sequence[ParsedSnapshot]) -> EmptyingStep | None:
+def find_emptying_step(snapshots: Sequence[ParsedSnapshot]) -> PassStep | None:
     """Return the first step that adds a collective-permute without pairs; None if none does."""
     if not snapshots or not has_empty_permute(snapshots[-1].hlo):
         return None
     for earlier, later in pairwise(snapshots):
         if has_empty_permute(later.hlo) and not has_empty_permute(earlier.hlo):
-            number = later.stage.sequence
-            name = later.stage.after if later.stage.name == "pass" else None
-            return EmptyingStep(name or "", "" if number is None else f"{number:04d}")
+            stage = later.stage
+            name = stage.after if stage.name == "pass" else None
+            return PassStep(name or "", "" if stage.sequence is None else stage.key)
     return None
 
 

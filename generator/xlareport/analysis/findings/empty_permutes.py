@@ -7,19 +7,16 @@ instead of its values.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.findings.emptied_pairs import (
-    EmptyingStep,
-    has_empty_permute,
-    is_empty_permute,
-)
+from xlareport.analysis.findings.emptied_pairs import has_empty_permute, is_empty_permute
 from xlareport.analysis.findings.finding import Case, Finding, join_names
+from xlareport.snapshots import PassStep
 
 
 def empty_permutes(case: Case) -> Iterator[Finding]:
     """Report collective-permutes without pairs, together."""
     places = [
         (computation.name, instruction.name)
-        for computation, instruction, _ in case.scheduled()
+        for computation, instruction, _ in case.scheduled
         if is_empty_permute(instruction)
     ]
     if not places:
@@ -42,7 +39,7 @@ def empty_permutes(case: Case) -> Iterator[Finding]:
     )
 
 
-def _origin(case: Case, step: EmptyingStep | None) -> str:
+def _origin(case: Case, step: PassStep | None) -> str:
     if step is not None and step.name:
         return f" The first appears after `{step.name}` (step {step.number})."
     if step is not None:
@@ -51,7 +48,7 @@ def _origin(case: Case, step: EmptyingStep | None) -> str:
     return " The program before optimization has such a collective-permute." if is_written else ""
 
 
-def _advise(step: EmptyingStep | None) -> str:
+def _advise(step: PassStep | None) -> str:
     if step is None:
         return (
             "If the program has a `jax.lax.ppermute` without pairs, write zeros instead. Else a "

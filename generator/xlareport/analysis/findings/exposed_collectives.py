@@ -12,7 +12,6 @@ changes the order: nothing is counted for it. The rule does not apply to CPU or 
 schedule.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
@@ -32,6 +31,7 @@ from xlareport.analysis.findings.waiting_collectives import (
     words_of_bound,
 )
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 LEAST_SHARE = 0.03
 """Of the module's roofline time, all of one kind that are exposed for one reason together."""
@@ -66,15 +66,12 @@ def exposed_collectives(case: Case) -> Iterator[Finding]:
     if not case.has_order:
         return
     reported = {figures.collective.key for figures in list_waiting(case)}
-    groups: dict[tuple[str, WaitReason], list[CollectiveFigures]] = defaultdict(list)
-    for figures in case.collectives:
-        reason = figures.overlap.reason
-        if (
-            reason is not None
-            and figures.exposed_seconds
-            and figures.collective.key not in reported
-        ):
-            groups[figures.collective.kind, reason].append(figures)
+    groups = group_by_key(
+        ((figures.collective.kind, reason), figures)
+        for figures in case.collectives
+        if (reason := figures.overlap.reason) is not None
+        if figures.exposed_seconds and figures.collective.key not in reported
+    )
     for (_, reason), exposed in sorted(groups.items()):
         exposed.sort(key=lambda figures: (-figures.exposed_seconds, figures.collective.key))
         if case.is_noticeable(sum(figures.exposed_seconds for figures in exposed), LEAST_SHARE):

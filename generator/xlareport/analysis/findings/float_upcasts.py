@@ -5,6 +5,7 @@ optimizations. The backend does not support the narrow type, and `float-normaliz
 them.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from xlareport.analysis.findings.finding import Case, Finding, join_names
@@ -30,7 +31,9 @@ def float_upcasts(case: Case) -> Iterator[Finding]:
         cost = case.cost.instructions.get((computation.name, instruction.name))
         if not op_name or cost is None or not cost.counted or not types or not narrow:
             continue
-        size = max(_sizes(computation, instruction))
+        size = max(
+            operand.shape.element_count or 0 for operand in _operands(computation, instruction)
+        )
         if narrow <= _NARROW and types <= _WIDE and size >= LEAST_ELEMENTS:
             upcasts.append((size, (computation.name, instruction.name), min(narrow)))
     if upcasts:
@@ -58,11 +61,9 @@ def _finding(case: Case, upcasts: list[tuple[int, InstructionKey, str]]) -> Find
 
 def _operand_types(module: HloModule) -> dict[str, set[str]]:
     """Return the element types of the operands of all products, by op_name."""
-    types: dict[str, set[str]] = {}
+    types: dict[str, set[str]] = defaultdict(set)
     for computation, instruction in _products(module):
-        types.setdefault(instruction.metadata.op_name, set()).update(
-            _types(computation, instruction)
-        )
+        types[instruction.metadata.op_name] |= _types(computation, instruction)
     return types
 
 
@@ -73,13 +74,8 @@ def _products(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
 
 
 def _operands(computation: Computation, instruction: Instruction) -> list[Instruction]:
-    operands = (computation.by_name.get(name) for name in instruction.operand_names[:2])
-    return [operand for operand in operands if operand is not None]
+    return list(filter(None, computation.operands(instruction)[:2]))
 
 
 def _types(computation: Computation, instruction: Instruction) -> set[str]:
     return {operand.shape.element_type for operand in _operands(computation, instruction)}
-
-
-def _sizes(computation: Computation, instruction: Instruction) -> list[int]:
-    return [operand.shape.element_count or 0 for operand in _operands(computation, instruction)]

@@ -11,7 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.collectives.find import Collective
-from xlareport.analysis.findings.detoured_values import detoured_values
+from xlareport.analysis.findings.detoured_values import (
+    describe_way,
+    detoured_values,
+    way_to_only_user,
+)
 from xlareport.analysis.findings.finding import (
     MEBIBYTE,
     Case,
@@ -20,7 +24,6 @@ from xlareport.analysis.findings.finding import (
     join_names,
 )
 from xlareport.analysis.findings.gathered_remedies import advise_gather, consumer_kind
-from xlareport.analysis.findings.gathered_ways import describe_way, way_to_only_user
 from xlareport.analysis.findings.repeated_all_gathers import gathers_by_operand
 from xlareport.runtime import units
 

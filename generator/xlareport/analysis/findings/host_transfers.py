@@ -28,7 +28,7 @@ _CALLS = (
 def host_transfers(case: Case) -> Iterator[Finding]:
     """Report what talks to the host, or moves data to or from its memory, more than once."""
     yield from map(partial(_memory_transfer, case), _in_loops(case))
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         in_loop = cost.counted > 1 or (cost.executions is None and cost.counted > 0)
         if in_loop and _talks_to_host(instruction):
             times = "an unknown number of" if cost.executions is None else f"{cost.executions:,}"

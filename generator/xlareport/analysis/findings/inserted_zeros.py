@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from xlareport.analysis.findings.arguments import copy_path
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.runtime import units
@@ -20,7 +21,6 @@ LEAST_SHARE = 0.02
 """Of the module's roofline time, all of them together."""
 _LIBRARY = "__cudnn$conv"
 _PASSED = frozenset({"bitcast", "copy", "get-tuple-element", "reshape", "transpose"})
-_MOST_PASSED = 8
 
 
 class _Zeros(Struct, frozen=True):
@@ -43,11 +43,11 @@ def inserted_zeros(case: Case) -> Iterator[Finding]:
 
 
 def _list_zeros(case: Case) -> Iterator[_Zeros]:
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         if not instruction.call_target.startswith(_LIBRARY):
             continue
         for operand in filter(None, computation.operands(instruction)):
-            producer = _producer(computation, operand)
+            producer = copy_path(computation, operand, _PASSED)[-1]
             share = _data_share(case.module, producer)
             size = operand.shape.byte_size or 0
             if share is not None:
@@ -55,16 +55,6 @@ def _list_zeros(case: Case) -> Iterator[_Zeros]:
                 seconds = (1 - share) * (case.least(cost) + written)
                 place = (computation.name, instruction.name)
                 yield _Zeros(seconds, place, producer.name, size, share)
-
-
-def _producer(computation: Computation, operand: Instruction) -> Instruction:
-    """Return the instruction that computes an operand, behind bitcasts and copies."""
-    for _ in range(_MOST_PASSED):
-        source = computation.operand(operand) if operand.opcode in _PASSED else None
-        if source is None:
-            break
-        operand = source
-    return operand
 
 
 def _data_share(module: HloModule, producer: Instruction) -> float | None:

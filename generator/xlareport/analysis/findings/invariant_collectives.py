@@ -14,11 +14,7 @@ from msgspec import Struct
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.analysis.findings.loop_state import (
-    RepeatedLoop,
-    follow_invariants,
-    repeated_loops,
-)
+from xlareport.analysis.findings.loop_state import RepeatedLoop, follow_invariants, repeated_loops
 from xlareport.hlo.model import Computation
 from xlareport.runtime import units
 
@@ -26,7 +22,6 @@ LEAST_BYTES = 64 << 10
 """Bytes that a device sends again in one execution of the module."""
 LEAST_SHARE = 0.05
 """Of what all collectives send per device."""
-
 
 _UNKNOWN = " of unknown trip count"
 

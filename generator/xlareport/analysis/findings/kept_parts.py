@@ -58,7 +58,7 @@ def _is_only_sliced(module: HloModule, figures: CollectiveFigures, group: int) -
     if collective.kind != "all-reduce" or body is None or group < _FEWEST:
         return False
     kept = _kept(module, (home, last), _DEEPEST)
-    whole = sum(leaf.element_count or 0 for leaf in body.shape.elements or (body.shape,))
+    whole = sum(leaf.element_count or 0 for leaf in body.shape.members)
     return bool(kept) and (kept or 0) * group == whole
 
 

@@ -48,7 +48,7 @@ def layout_copies(case: Case) -> Iterator[Finding]:
     """Report copies and transposes that run by themselves and take a noticeable part."""
     small: list[_Small] = []
     reported = case.places_of(_OF_COPIES)
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         seconds = case.least(cost)
         is_reported = (computation.name, instruction.name) in reported
         if not seconds or is_reported or not _only_moves(case, computation, instruction):

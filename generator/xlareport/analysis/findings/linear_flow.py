@@ -174,9 +174,8 @@ def condition_reads(module: HloModule, loop: Instruction) -> Iterator[int]:
     """Yield the numbers of the elements of its state that the condition of a loop reads."""
     condition = module.callee(loop, "condition")
     for instruction in condition.instructions if condition else ():
-        number = instruction.attributes.get("index", "")
-        if instruction.opcode == "get-tuple-element" and number.isdecimal():
-            yield int(number)
+        if instruction.taken_element is not None:
+            yield instruction.taken_element
 
 
 def _combined(
@@ -200,10 +199,8 @@ def _combined(
 
 
 def _element(instruction: Instruction, operands: Sequence[Flow]) -> Flow:
-    number = instruction.attributes.get("index", "")
-    return {
-        path[1:]: labels for path, labels in operands[0].items() if path and str(path[0]) == number
-    }
+    number = instruction.taken_element
+    return {path[1:]: labels for path, labels in operands[0].items() if path[:1] == (number,)}
 
 
 def _tuple(_: Instruction, operands: Sequence[Flow]) -> Flow:

@@ -12,11 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.analysis.findings.loop_state import (
-    RepeatedLoop,
-    follow_invariants,
-    repeated_loops,
-)
+from xlareport.analysis.findings.loop_state import RepeatedLoop, follow_invariants, repeated_loops
 from xlareport.analysis.findings.sunk import key_of_work
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import Computation, Instruction

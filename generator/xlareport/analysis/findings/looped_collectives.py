@@ -10,10 +10,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
-from xlareport.analysis.findings.small_collectives import (
-    LATENCY_WORDS,
-    MOST_BYTES,
-)
+from xlareport.analysis.findings.small_collectives import LATENCY_WORDS, MOST_BYTES
 from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.runtime import units
 

@@ -51,7 +51,7 @@ def _largest(case: Case) -> list[tuple[Computation, Instruction]]:
     """Return the instructions with the largest results, of those that run by themselves."""
     result = [
         (where, instruction)
-        for where, instruction, _ in case.scheduled()
+        for where, instruction, _ in case.scheduled
         if instruction.opcode != "parameter"
     ]
     return sorted(result, key=lambda pair: -(pair[1].shape.byte_size or 0))[:MOST_PLACES]

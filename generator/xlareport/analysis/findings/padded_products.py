@@ -70,7 +70,7 @@ def padded_products(case: Case) -> Iterator[Finding]:
     if core is None:
         return
     result: list[tuple[float, InstructionKey, Product]] = []
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         least = estimate_time(cost, case.device) if cost.matrix_flops else None
         products = [*_products(case.module, computation, instruction)] if least else []
         padded = sum(_seconds(case, where, product, core) for where, product in products)
@@ -155,8 +155,8 @@ def _products(
 def _product(computation: Computation, instruction: Instruction) -> Product | None:
     if instruction.opcode not in DENSE_PRODUCTS:
         return None
-    operands = [computation.by_name.get(name) for name in instruction.operand_names[:2]]
-    shapes = [_dimensions(operand) for operand in operands if operand is not None]
+    operands = filter(None, computation.operands(instruction)[:2])
+    shapes = [_dimensions(operand) for operand in operands]
     if len(shapes) < _OPERANDS or not all(shapes):
         return None
     left, right = shapes

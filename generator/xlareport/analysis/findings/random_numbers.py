@@ -32,11 +32,11 @@ def random_numbers(case: Case) -> Iterator[Finding]:
 
     A module without a product is not what a person trains or serves with: it is left alone.
     """
-    if not any(cost.matrix_flops for _, _, cost in case.scheduled()):
+    if not any(cost.matrix_flops for _, _, cost in case.scheduled):
         return
     result = [
         (time, (computation.name, instruction.name))
-        for computation, instruction, cost in case.scheduled()
+        for computation, instruction, cost in case.scheduled
         if _is_random(instruction) and (time := case.least(cost))
     ]
     seconds = sum(time for time, _ in result)

@@ -9,6 +9,7 @@ step must convert them every time: donated inputs, and those with the shape of a
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.donation import find_donations
+from xlareport.analysis.findings.arguments import copy_path
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.graph import fused_opcodes
 from xlareport.hlo.model import Computation, Instruction
@@ -30,7 +31,7 @@ def rearranged_inputs(case: Case) -> Iterator[Finding]:
     if entry is None:
         return
     updated = _updated(case, entry)
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         seconds = case.least(cost)
         if computation is not entry or not case.is_noticeable(seconds, LEAST_SHARE):
             continue
@@ -84,17 +85,10 @@ def _updated(case: Case, entry: Computation) -> set[str]:
 
 def _inputs(entry: Computation, instruction: Instruction) -> list[Instruction]:
     """Return the inputs that an instruction reads; empty if it reads anything else."""
-    operands = entry.operands(instruction)
-    inputs: list[Instruction] = []
-    for operand in operands:
-        source = operand
-        while source is not None and source.opcode == "bitcast":
-            source = entry.operand(source)
-        if source is None or source.opcode not in ("constant", "parameter"):
-            return []
-        if source.opcode == "parameter":
-            inputs.append(source)
-    return inputs
+    paths = [copy_path(entry, operand, ("bitcast",)) for operand in entry.operands(instruction)]
+    if not all(path and path[-1].opcode in ("constant", "parameter") for path in paths):
+        return []
+    return [path[-1] for path in paths if path[-1].opcode == "parameter"]
 
 
 def _prepares(case: Case, instruction: Instruction) -> bool:

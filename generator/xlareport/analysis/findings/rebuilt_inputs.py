@@ -174,11 +174,10 @@ def _trace_loop(
 
 def _element(computation: Computation, value: Instruction) -> tuple[Instruction | None, int]:
     """Return the loop and the number of the element of its state that a value is."""
-    loop = computation.operand(value) if value.opcode == "get-tuple-element" else None
-    index = value.attributes.get("index", "")
-    if loop is None or loop.opcode != "while" or not index.isdecimal():
+    loop, index = computation.operand(value), value.taken_element
+    if index is None or loop is None or loop.opcode != "while":
         return None, -1
-    return loop, int(index)
+    return loop, index
 
 
 def _trace_read(

@@ -69,7 +69,7 @@ def _refusals(case: Case) -> Iterator[tuple[str, ResultTraffic]]:
     if not case.decisions:
         return
     scores = {traffic.place for traffic in list_score_traffic(case)}
-    for computation, instruction, _ in case.scheduled():
+    for computation, instruction, _ in case.scheduled:
         place = (computation.name, instruction.name)
         linked = case.decisions.get(place)
         if linked is None or instruction.opcode in DEVICE_IDS or place in scores:

@@ -6,13 +6,14 @@ of the bytes of all collectives. With `jax.checkpoint`, or if gathered parameter
 forward and backward pass, repeats of separate all-gathers are intended: they save memory.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Instruction
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 LEAST_BYTES = 64 << 10
 """Bytes that all repeats send per device."""
@@ -40,12 +41,14 @@ def _repeats(case: Case) -> Iterator[Finding]:
         return
     repeated.sort(key=lambda group: -sum(figures.sent_bytes for figures in group[1:]))
     members = [figures.collective.key for group in repeated for figures in group]
+    further = units.plural(len(repeated) - 1, "further operand")
+    others = f", and so for {further}" if len(repeated) > 1 else ""
     yield Finding(
         title="Repeated all-gathers",
         places=tuple(members[:MOST_PLACES]),
         occurrences=len(again),
         evidence=(
-            f"{_describe(repeated[0])}{_describe_others(len(repeated) - 1)}: at least "
+            f"{_describe(repeated[0])}{others}: at least "
             f"{units.byte_size(sent)} per device are sent more than once."
         ),
         suggestion=(
@@ -113,12 +116,8 @@ def _is_large(case: Case, sent: float) -> bool:
 
 def gathers_by_operand(case: Case) -> Sequence[Sequence[CollectiveFigures]]:
     """Return the all-gathers of a module in groups of one operand and the same devices."""
-    groups: dict[Hashable, list[CollectiveFigures]] = defaultdict(list)
-    for figures in case.collectives:
-        key = _sent_value(case, figures)
-        if key is not None:
-            groups[key].append(figures)
-    return list(groups.values())
+    keyed = ((_sent_value(case, figures), figures) for figures in case.collectives)
+    return list(group_by_key(item for item in keyed if item[0] is not None).values())
 
 
 def _sent_value(case: Case, figures: CollectiveFigures) -> Hashable:
@@ -142,7 +141,3 @@ def _describe(group: Sequence[CollectiveFigures]) -> str:
     first, *others = [figures.collective.instruction for figures in group]
     sends = "sends" if len(others) == 1 else "send"
     return f"{join_names(others)} {sends} the operand of `{first}` to the same devices again"
-
-
-def _describe_others(count: int) -> str:
-    return f", and so for {units.plural(count, 'further operand')}" if count else ""

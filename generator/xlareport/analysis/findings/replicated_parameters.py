@@ -57,7 +57,8 @@ def replicated_parameters(case: Case) -> Iterator[Finding]:
     module = case.before
     if module is None or module.entry is None or case.cost.num_partitions < 2:
         return
-    held = sorted(_list_held(case, module.entry), key=_order)
+    listed = _list_held(case, module.entry)
+    held = sorted(listed, key=lambda row: (-row.size, row.parameter.name))
     saved = sum(row.saved for row in held)
     if sum(row.size for row in held) < LEAST_BYTES or saved < LEAST_SHARE * case.held_bytes:
         return
@@ -85,10 +86,6 @@ def _advise(held: Sequence[_Held], *, is_partly: bool) -> str:
         f"{advice} Only lookups read {join_names(tables)}: sharded along rows or columns, no "
         "device gathers a table, and a lookup sends the rows that it reads."
     )
-
-
-def _order(row: _Held) -> tuple[int, str]:
-    return -row.size, row.parameter.name
 
 
 def _words(case: Case, held: Sequence[_Held]) -> str:

@@ -25,6 +25,11 @@ def resharded_state(case: Case) -> Iterator[Finding]:
         return
     size = sum(allocated_size(donated.shape) or 0 for donated, _ in resharded)
     taken = sum(allocated_size(result) or 0 for _, result in resharded)
+    extra = _size_outside_inputs(case.module, resharded)
+    own = (
+        " A result in the sharding of its input is in the memory of the input; these "
+        f"{units.byte_size(extra)} are extra."
+    )
     results, verb = ("result", "is") if len(resharded) == 1 else ("results", "are")
     labels = name_arguments(case.module)
     names = [labels.get(donated.name, donated.name) for donated, _ in resharded]
@@ -37,8 +42,7 @@ def resharded_state(case: Case) -> Iterator[Finding]:
             f"{units.plural(len(names), 'donated input')} ({units.byte_size(size)}) whose "
             f"{results} ({units.byte_size(taken)}) {verb} sharded in another way: "
             f"{join_names(names)}. `{names[0]}` is `{given}` on each device, the result in its "
-            f"place `{returned}`. A result in the sharding of its input is in the memory of the "
-            f"input; these {units.byte_size(taken)} are extra. If the next call gets a result of "
+            f"place `{returned}`.{own if extra else ''} If the next call gets a result of "
             "another sharding, jax.jit compiles the function again, and a compiled one does not "
             "accept it."
         ),
@@ -47,9 +51,19 @@ def resharded_state(case: Case) -> Iterator[Finding]:
             "with_sharding_constraint on the new value."
         ),
         grade="exact",
-        weight=case.time_of_bytes(taken),
-        bytes=taken or None,
+        weight=case.time_of_bytes(extra),
+        bytes=extra or None,
         severity="medium",
+    )
+
+
+def _size_outside_inputs(module: HloModule, resharded: Sequence[tuple[Instruction, Shape]]) -> int:
+    """Return the bytes of the results that are in the memory of no other donated input."""
+    aliased = {alias.output for alias in find_donations(module).aliases}
+    return sum(
+        allocated_size(result) or 0
+        for donated, result in resharded
+        if (module.parameters.index(donated),) not in aliased
     )
 
 

@@ -87,7 +87,8 @@ def _finding(case: Case, body: Computation, loop: Instruction, slices: list[_Rew
 
 
 def _list_rewritten(case: Case, body: Computation) -> Iterator[_Rewritten]:
-    if not any(_has_update(case, line) for line in body.instructions):
+    opcodes = ({line.opcode, *fused_opcodes(case.module, line)} for line in body.instructions)
+    if not any(_UPDATE in some for some in opcodes):
         return
     flow = flatten(case.module, body)
     for number, line in enumerate(flow.lines):
@@ -100,10 +101,6 @@ def _list_rewritten(case: Case, body: Computation) -> Iterator[_Rewritten]:
         unchanged = size - small
         seconds = min(case.least(cost), case.time_of_bytes(unchanged) * cost.counted)
         yield _Rewritten(flow.kernels[number], stack, whole, unchanged, small, seconds)
-
-
-def _has_update(case: Case, line: Instruction) -> bool:
-    return line.opcode == _UPDATE or _UPDATE in fused_opcodes(case.module, line)
 
 
 def _changed_part(

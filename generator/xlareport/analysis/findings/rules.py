@@ -1,6 +1,6 @@
 """All rules, and their findings in order of what is at stake."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -22,7 +22,14 @@ from xlareport.analysis.findings.double_upcasts import double_upcasts
 from xlareport.analysis.findings.empty_permutes import empty_permutes
 from xlareport.analysis.findings.exposed_collectives import exposed_collectives
 from xlareport.analysis.findings.filled_stacks import filled_stacks
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, join_names
+from xlareport.analysis.findings.finding import (
+    MOST_PLACES,
+    Case,
+    Finding,
+    Rule,
+    join_names,
+    rule_id,
+)
 from xlareport.analysis.findings.float_upcasts import float_upcasts
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.host_transfers import host_transfers
@@ -48,7 +55,6 @@ from xlareport.analysis.findings.resharded_state import resharded_state
 from xlareport.analysis.findings.rewritten_slices import rewritten_slices
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.serial_loops import serial_loops
-from xlareport.analysis.findings.shared_places import refer_to_causes
 from xlareport.analysis.findings.short_kernels import short_kernels
 from xlareport.analysis.findings.sliced_operands import sliced_operands
 from xlareport.analysis.findings.slow_fusions import slow_fusions
@@ -66,6 +72,8 @@ from xlareport.analysis.findings.wide_products import wide_products
 from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.grades import weakest
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
+from xlareport.runtime.grouping import group_by_key
 
 OF_THE_PROGRAM: tuple[Rule, ...] = (
     out_of_memory,
@@ -163,9 +171,8 @@ def find_candidates(case: Case) -> tuple[Finding, ...]:
 
 def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return what weighs most first, each title once."""
-    alike: dict[tuple[str, str], list[Finding]] = {}
-    for finding in sorted(findings, key=_order):
-        alike.setdefault((finding.rule, finding.title), []).append(finding)
+    ordered = sorted(findings, key=_order)
+    alike = group_by_key(((finding.rule, finding.title), finding) for finding in ordered)
     return tuple(sorted(map(_join_alike, alike.values()), key=_order))
 
 
@@ -205,3 +212,32 @@ _Number = TypeVar("_Number", int, float)
 def _sum(values: Sequence[_Number | None]) -> _Number | None:
     numbers = [value for value in values if value is not None]
     return sum(numbers[1:], numbers[0]) if numbers else None
+
+
+_GENERAL = frozenset(
+    map(rule_id, (exposed_collectives, slow_fusions, starved_products, waiting_collectives))
+)
+"""Rules on what an instruction costs, whatever the cause."""
+_NAMED = 2
+
+
+def refer_to_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings of which the general ones name those that have the cause of a place."""
+    findings = tuple(findings)
+    causes = group_by_key(
+        (finding.places[0], finding)
+        for finding in findings
+        if finding.rule not in _GENERAL and finding.seconds and finding.places
+    )
+    return tuple(_refer(finding, causes) for finding in findings)
+
+
+def _refer(finding: Finding, causes: Mapping[InstructionKey, Sequence[Finding]]) -> Finding:
+    """Return a general finding with a sentence on the causes that other findings have."""
+    shared = [place for place in finding.places if place in causes]
+    if finding.rule not in _GENERAL or not shared:
+        return finding
+    titles = dict.fromkeys(f"`{cause.title}`" for place in shared for cause in causes[place])
+    names = join_names(name for _, name in shared)
+    words = f"{names}: see also {first_few([*titles], _NAMED)}. What they save is the same time."
+    return replace(finding, evidence=f"{finding.evidence} {words}")

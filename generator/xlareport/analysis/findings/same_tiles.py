@@ -31,7 +31,7 @@ def same_tiles(case: Case) -> Iterator[Finding]:
     """Report Triton products of several shapes with the same tile, or that were not autotuned."""
     tiles = Counter[str]()
     products: list[tuple[float, str, tuple[str, str]]] = []
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         tile = find_tile(instruction.attributes_text) if cost.matrix_flops else ""
         if tile:
             place = (computation.name, instruction.name)

@@ -9,11 +9,7 @@ from itertools import islice
 from msgspec import Struct
 
 from xlareport.analysis.cost.shape_sizes import UncountableError
-from xlareport.analysis.cost.windows import (
-    WindowDimension,
-    count_valid_positions,
-    parse_window,
-)
+from xlareport.analysis.cost.windows import WindowDimension, count_valid_positions, parse_window
 from xlareport.analysis.findings.flat_flow import FlatFlow, Value, flatten
 from xlareport.analysis.findings.split_products import count_parts
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -215,7 +211,7 @@ def _nearest(start: int, following: Callable[[int], Sequence[int]]) -> Iterator[
 
 def _counts(shape: Shape) -> set[int]:
     """Return the numbers of elements of an array, or of the arrays of a tuple."""
-    return {part.element_count or 0 for part in (shape.elements or (shape,))}
+    return {part.element_count or 0 for part in shape.members}
 
 
 def _is_maximum(module: HloModule, reduction: Instruction) -> bool:

@@ -23,7 +23,7 @@ _OF_THE_USER = frozenset({"while", "scan", "fori_loop"})
 
 def serial_loops(case: Case) -> Iterator[Finding]:
     """Report loops that hold no other, whose iterations are many and shorter than a launch."""
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         trips = case.cost.trip_counts.get((computation.name, instruction.name))
         if instruction.opcode != "while" or trips is None or not cost.counted:
             continue
@@ -72,7 +72,7 @@ def _finding(
         suggestion=_FOR_LOOPS if is_asked_for else _FOR_OPERATIONS,
         grade="matched",
         weight=iterations * _launch(case),
-        seconds=None if _is_tpu(case) else iterations * _launch(case),
+        latency_seconds=None if _is_tpu(case) else iterations * _launch(case),
     )
 
 

@@ -34,7 +34,7 @@ def short_kernels(case: Case) -> Iterator[Finding]:
     left_out = _in_serial_loops(case) | unevaluated_conditions(case.module)
     short = [
         ((LAUNCH_SECONDS - seconds) * cost.counted, cost.counted, (computation.name, line.name))
-        for computation, line, cost in case.scheduled()
+        for computation, line, cost in case.scheduled
         if cost.bytes_accessed
         and cost.counted
         and not cost.traffic

@@ -41,7 +41,7 @@ _IN_PLACE = (
 
 def sliced_operands(case: Case) -> Iterator[Finding]:
     """Report slices in loops that are written to memory for matmuls alone."""
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         seconds = _spared_seconds(case, instruction, cost) if cost.counted > 1 else 0.0
         if not case.is_noticeable(seconds, LEAST_SHARE):
             continue
@@ -64,7 +64,7 @@ def _spared_seconds(case: Case, slicing: Instruction, cost: InstructionCost) -> 
 
 
 def _leaves_device_memory(slicing: Instruction) -> bool:
-    return any(space_of(shape.text) for shape in slicing.shape.elements or (slicing.shape,))
+    return any(space_of(shape.text) for shape in slicing.shape.members)
 
 
 def _finding(

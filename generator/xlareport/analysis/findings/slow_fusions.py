@@ -52,7 +52,7 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
         _Fusion(
             cost.cycles * cost.counted, _least(case, cost), (computation.name, instruction.name)
         )
-        for computation, instruction, cost in case.scheduled()
+        for computation, instruction, cost in case.scheduled
         if cost.cycles is not None and instruction.opcode == "fusion"
     ]
     fusions.sort(reverse=True)

@@ -7,6 +7,7 @@ one another. The gain assumes 2 µs of latency for each. The rule does not apply
 from collections.abc import Iterator
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
+from xlareport.analysis.collectives.remedies import combiner_option
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, join_names
 from xlareport.hlo.model import Computation
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
@@ -19,11 +20,6 @@ MOST_BYTES = 256 << 10
 LEAST_NUMBER = 4
 LATENCY_WORDS = "which roofline time and modeled times leave out"
 _MOST_LOOKED_AT = 64
-_TPU_OPTIONS = {
-    "all-gather": "--xla_all_gather_combiner_threshold_count",
-    "all-reduce": "--xla_jf_crs_combiner_threshold_count",
-}
-"""Those of libtpu's flag files; none is known for reduce-scatters."""
 
 
 def small_collectives(case: Case) -> Iterator[Finding]:
@@ -71,13 +67,6 @@ def _advise(backend: str, kind: str) -> str:
     flat = "Send one flattened array instead of many."
     option = combiner_option(backend, kind)
     return f"Check {option}. {flat}" if option else flat
-
-
-def combiner_option(backend: str, kind: str) -> str:
-    """Return the option that limits what a backend combines; empty where none is known."""
-    if backend == "gpu":
-        return f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
-    return _TPU_OPTIONS.get(kind, "")
 
 
 def _likeness(case: Case, figures: CollectiveFigures) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def split_products(case: Case) -> Iterator[Finding]:
     """
     result: list[_Split] = []
     split = 0
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         parts = count_parts(case.module, computation, instruction) if cost.matrix_flops else 0
         if not parts:
             continue

@@ -31,7 +31,7 @@ _RANKED = (
 
 def starved_products(case: Case) -> Iterator[Finding]:
     """Report products that cannot reach a tenth of the peak, by the roofline's estimate."""
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         least, seconds = estimate_time(cost, case.device), case.least(cost)
         is_product = cost.matrix_flops and not _is_solve(instruction)
         if not is_product or least is None or not case.is_noticeable(seconds, LEAST_SHARE):

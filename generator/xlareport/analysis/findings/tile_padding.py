@@ -160,7 +160,7 @@ def _advise(shape: Shape) -> str:
 
 
 def _find_padded(case: Case) -> Iterator[_Padded]:
-    for computation, instruction, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled:
         if not _is_buffer(instruction, computation, case):
             continue
         for index, array in _arrays(instruction.shape):

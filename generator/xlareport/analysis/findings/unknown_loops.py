@@ -43,7 +43,7 @@ def find_unknown_loops(case: Case) -> UnknownLoops | None:
     """Return the loops whose trip count would change shares; None without any."""
     outermost = list_counted_once(case.module, case.cost.trip_counts)
     run = frozenset[str]().union(*outermost.values())
-    spent = sum(case.least(cost) for place, _, cost in case.scheduled() if place.name in run)
+    spent = sum(case.least(cost) for place, _, cost in case.scheduled if place.name in run)
     if not outermost or case.share(spent) < _LEAST_SHARE:
         return None
     trips = case.cost.trip_counts

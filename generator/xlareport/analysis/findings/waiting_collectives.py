@@ -13,14 +13,8 @@ from collections.abc import Iterator, Sequence
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.collectives.remedies import advise_scheduling
 from xlareport.analysis.collectives.schedule import WaitReason
-from xlareport.analysis.cost.sent import count_sent
-from xlareport.analysis.findings.finding import (
-    MEBIBYTE,
-    SHORTEST,
-    Case,
-    Finding,
-    join_names,
-)
+from xlareport.analysis.cost.wire import count_sent
+from xlareport.analysis.findings.finding import MEBIBYTE, SHORTEST, Case, Finding, join_names
 from xlareport.analysis.findings.kept_parts import describe_kept_parts
 from xlareport.runtime import units
 from xlareport.runtime.grouping import group_by_key

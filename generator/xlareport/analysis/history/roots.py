@@ -1,6 +1,7 @@
 """First and last snapshot: ancestors and descendants of all instructions, in one walk."""
 
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 
 from xlareport.analysis.history.instruction import (
     SnapshotSequence,
@@ -85,9 +86,9 @@ def _carried(
         if near.by_name.get(computation.name) is computation and computation.name not in touched:
             shared[computation.name] = former_places
         else:
-            carried[computation.name] = {
-                line.name: former_places.get(line.name, ()) for line in computation.instructions
-            }
+            names_of_lines = computation.by_name
+            former = map(former_places.get, names_of_lines, repeat(()))
+            carried[computation.name] = dict(zip(names_of_lines, former, strict=True))
     for place, relatives in new_places.items():
         carried[place.computation][place.instruction] = relatives_of(relatives, places)
     return {**shared, **carried}

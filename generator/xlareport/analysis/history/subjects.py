@@ -9,7 +9,7 @@ from xlareport.analysis.history.instruction import SnapshotSequence, places_of_o
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.sides.facts import facts_of
 from xlareport.analysis.source.inlined_op_names import whole_op_name, whole_op_names
-from xlareport.analysis.source.scopes import plain_path
+from xlareport.analysis.source.scopes import ends_plain, plain_path
 from xlareport.hlo.model import Computation, HloModule
 
 _NEAR = 5
@@ -101,17 +101,6 @@ def _ops(snapshots: SnapshotSequence, asked: str, number: int | None) -> tuple[S
                 Subject(name, snapshot, places_of_op(module, name)) for name in sorted(names)
             )
     return ()
-
-
-def ends_plain(op_name: str, asked: str) -> bool:
-    """Return whether an op_name ends so without transformations, `jvp(...)` and the like.
-
-    Pages write op_names so: `encoder/mlp/mul` for `jit(f)/jvp(encoder)/mlp/mul`.
-    """
-    wanted = plain_path(asked)
-    return bool(wanted) and any(
-        f"/{text}".endswith(f"/{wanted}") for text in plain_path(op_name).split(";")
-    )
 
 
 def _ends_with(op_name: str, asked: str) -> bool:

@@ -8,9 +8,9 @@ from xlareport.analysis.kernels.kernel_occupancy import Unit, most_registers
 from xlareport.analysis.kernels.record import FigureSource
 from xlareport.knowledge.multiprocessors import WARP
 from xlareport.readers.gpu_objects import ObjectKernel
-from xlareport.readers.launches import Launch
 from xlareport.readers.ptx import PtxKernel
 from xlareport.readers.ptxas_output import CompiledKernel
+from xlareport.readers.thunks import Launch
 
 
 class KernelEvidence(Struct):

@@ -21,8 +21,8 @@ from xlareport.knowledge.devices import Device
 from xlareport.program import ParsedModule
 from xlareport.ptxas import Ptxas, compile_ptx
 from xlareport.readers.gpu_objects import read_gpu_object
-from xlareport.readers.launches import read_launch
 from xlareport.readers.ptx import read_ptx
+from xlareport.readers.thunks import read_launch
 
 MOST_KERNELS = 5_000
 """Limit on described kernels of one module."""

@@ -1,6 +1,6 @@
 """The clusters of a framework's graph, and the operations outside of them."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -8,6 +8,7 @@ from msgspec import Struct
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 _PLUMBING = frozenset({"_Arg", "_Retval", "NoOp", "Const", "_SOURCE", "_SINK"})
 _KINDS = 12
@@ -65,9 +66,7 @@ def cluster_graphs(
 def _graph(
     graph: FrameworkGraph, modules: Sequence[tuple[str, str]], reasons: Mapping[str, str]
 ) -> ClusteredGraph:
-    inside: dict[str, list[GraphNode]] = defaultdict(list)
-    for node in graph.nodes:
-        inside[node.unit].append(node)
+    inside = group_by_key((node.unit, node) for node in graph.nodes)
     outside = [graph_node for graph_node in inside.pop("", []) if graph_node.op not in _PLUMBING]
     return ClusteredGraph(
         path=graph.path,

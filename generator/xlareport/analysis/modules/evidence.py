@@ -143,7 +143,7 @@ def _by_donation(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     donated = sum(argument.donated for argument in summary.signature.arguments)
     message = units.plural(donated, "argument")
-    words = f"donates {message}: the memory is reused for results"
+    words = f"donates {message}: their memory may be reused for results"
     return Evidence(words, 5, min(1.0, donated / 2))
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from heapq import nlargest
 
@@ -10,6 +11,7 @@ from msgspec import Struct
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.source.locations import PLACEHOLDERS
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import opcode_work
 
 _LARGEST = 10
@@ -239,16 +241,16 @@ def _content(computation: Computation) -> str:
     """Return a hash of a computation's work: opcodes and shapes, by operand positions."""
     places = {instruction.name: str(at) for at, instruction in enumerate(computation.instructions)}
     lines = [
-        f"{instruction.opcode} {_shape_words(instruction)} "
+        f"{instruction.opcode} {_shape_words(instruction.shape)} "
         f"{[places.get(name, '') for name in instruction.operand_names]}"
         for instruction in computation.instructions
     ]
     return _digest(lines)
 
 
-def _shape_words(instruction: Instruction) -> str:
-    shapes = instruction.shape.members
-    return ",".join(f"{shape.element_type}{shape.dimensions}" for shape in shapes)
+@lru_cache(maxsize=1 << 13)
+def _shape_words(shape: Shape) -> str:
+    return ",".join(f"{member.element_type}{member.dimensions}" for member in shape.members)
 
 
 def _digest(lines: Iterable[str]) -> str:
@@ -262,8 +264,5 @@ def _collectives(module: HloModule) -> Iterator[CollectiveCall]:
             groups = instruction.attributes.get(
                 "replica_groups", instruction.attributes.get("source_target_pairs")
             )
-            yield CollectiveCall(opcode, _shapes(instruction), groups or "")
-
-
-def _shapes(instruction: Instruction) -> str:
-    return ", ".join(shape.type_and_sizes for shape in instruction.shape.members)
+            shapes = ", ".join(shape.type_and_sizes for shape in instruction.shape.members)
+            yield CollectiveCall(opcode, shapes, groups or "")

@@ -5,10 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.modules.autotuning_pieces import (
-    AutotuningPieces,
-    find_autotuning_pieces,
-)
+from xlareport.analysis.modules.autotuning_pieces import AutotuningPieces, find_autotuning_pieces
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.module_links import link_modules
 from xlareport.analysis.modules.module_role import ModuleRole

@@ -5,7 +5,7 @@ compilation, which is the order of first use; a guess is never shown as a fact.
 """
 
 from array import array
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Literal
@@ -125,11 +125,9 @@ _VARIABLE = "variable"
 
 def _stored(graph: FrameworkGraph) -> dict[str, list[GraphNode]]:
     """Return the nodes that write a variable by the name of its handle, their first input."""
-    stored: dict[str, list[GraphNode]] = defaultdict(list)
-    for node in graph.nodes:
-        if _writes(node):
-            stored[node.inputs[0].partition(":")[0]].append(node)
-    return stored
+    return group_by_key(
+        (node.inputs[0].partition(":")[0], node) for node in graph.nodes if _writes(node)
+    )
 
 
 def _writes(node: GraphNode) -> bool:

@@ -4,11 +4,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.modules.processes import (
-    Processes,
-    alike_programs,
-    ranks_in_one_folder,
-)
+from xlareport.analysis.modules.processes import Processes, alike_programs, ranks_in_one_folder
 from xlareport.analysis.modules.recompilations import function_name, share_lines
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.storage.packed_keys import ChosenValues, digest_number, group_alike

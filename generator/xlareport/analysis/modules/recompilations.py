@@ -8,10 +8,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from xlareport.analysis.modules.autotuning_pieces import (
-    AutotuningPieces,
-    find_autotuning_pieces,
-)
+from xlareport.analysis.modules.autotuning_pieces import AutotuningPieces, find_autotuning_pieces
 from xlareport.analysis.modules.helper_modules import classify_helper, is_own_function
 from xlareport.analysis.modules.processes import Processes, name_folder
 from xlareport.analysis.modules.signature import Argument

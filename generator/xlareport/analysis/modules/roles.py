@@ -9,10 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.modules.autotuning_pieces import (
-    AutotuningPieces,
-    find_autotuning_pieces,
-)
+from xlareport.analysis.modules.autotuning_pieces import AutotuningPieces, find_autotuning_pieces
 from xlareport.analysis.modules.features import is_random_generator
 from xlareport.analysis.modules.helper_modules import SEED_BYTES, classify_helper
 from xlareport.analysis.modules.module_role import ModuleRole, Role
@@ -225,17 +222,13 @@ def _initialization_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
         return Role(
             ModuleRole.INITIALIZATION, "from next to nothing it makes an argument of the main"
         )
-    results = len(given.results)
-    if is_random_generator(summary.features) and results > 1 and _differ(summary):
+    results, shapes = len(given.results), {result.shape for result in given.results}
+    if is_random_generator(summary.features) and len(shapes) > 1:
         reason = f"from next to nothing it makes {results} results out of random numbers"
         return Role(ModuleRole.INITIALIZATION, reason)
     if given.argument_bytes <= _LITTLE and len(summary.features.places) > 1:
         return Role(ModuleRole.INITIALIZATION, "it makes a table out of next to nothing")
     return None
-
-
-def _differ(summary: ModuleSummary) -> bool:
-    return len({result.shape for result in summary.features.given.results}) > 1
 
 
 def _is_main(summary: ModuleSummary, dump: _Dump) -> bool:

@@ -9,7 +9,6 @@ from xlareport.readers.debug_options import FlagValue
 
 _BACKEND = re.compile(r"xla_(cpu|gpu|tpu)_")
 
-
 _OF_LIBTPU = frozenset({("xla_dump_compact_gte", "false")})
 """Options that its compilations without XLA_FLAGS write too."""
 

@@ -9,7 +9,7 @@ from xlareport.analysis.cost.custom_calls import count_dependent_steps, known_by
 from xlareport.analysis.cost.heavy import rank_heaviest
 from xlareport.analysis.cost.loops import unevaluated_conditions
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
-from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
+from xlareport.analysis.cost.occupancy import Occupancy, occupancy_of
 from xlareport.analysis.cost.roofline import estimate_weight
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost
@@ -59,7 +59,7 @@ def summarize_module(
     final, cost = module.final, costed.cost if costed else None
     files = module.memory
     memory = collect_memory_figures(files.assignment, files.live, files.usage)
-    occupancy = measure_occupancy(files.assignment, files.live)
+    occupancy = occupancy_of(files)
     instructions = final.hlo.instructions if final else ()
     counts = Counter(instruction.opcode for instruction in instructions)
     flags = module.side.of(reader_table.FLAGFILE)

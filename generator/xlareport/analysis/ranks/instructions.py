@@ -30,7 +30,6 @@ _ASIDE = _NOTES | _COUNTED | {"backend_config", "control-predecessors"}
 """Attributes that do not say what an instruction computes."""
 _TUNED = ("gemm", "cublas", "cudnn", "triton", "conv", "fmha")
 
-
 _Place = tuple[Computation | None, Instruction | None, Instruction | None]
 """A computation of the base and the instructions of both sides; None if missing."""
 _MODULE: _Place = None, None, None

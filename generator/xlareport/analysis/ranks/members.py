@@ -9,12 +9,7 @@ from os.path import commonpath
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from xlareport.analysis.modules.processes import (
-    Process,
-    Processes,
-    assign_in_order,
-    places_of,
-)
+from xlareport.analysis.modules.processes import Process, Processes, assign_in_order, places_of
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import FolderCopy, GroupedDump
 from xlareport.dump.rank_folders import natural_order

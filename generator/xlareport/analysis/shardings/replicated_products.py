@@ -6,7 +6,6 @@ summed up by op_name and source line, which the partitioner keeps, without regar
 partitioner leaves behind without users does not count.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -20,6 +19,7 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.sharding import ShardingKind
 from xlareport.hlo.shardings.written import parse_sharding
 from xlareport.runtime.graphs import nearest_first
+from xlareport.runtime.grouping import group_by_key
 
 LEAST_TIMES = 1.5
 """Devices that compute the same, on average: uneven parts and halos are less."""
@@ -58,9 +58,10 @@ def find_replicated_products(
     if partitioning is None or not partitioning.is_propagated or not partitioning.is_fresh:
         return ()
     whole, part = _by_key(partitioning.before), _by_key(partitioning.after)
-    compared: defaultdict[str, list[_Compared]] = defaultdict(list)
-    for key, on_device in part.items():
-        compared[key[0]].append(_Compared(whole.get(key, _NONE), on_device, devices))
+    compared = group_by_key(
+        (key[0], _Compared(whole.get(key, _NONE), on_device, devices))
+        for key, on_device in part.items()
+    )
     values = (_value(op_name, items) for op_name, items in compared.items() if op_name)
     replicated = [value for value in values if value is not None]
     return tuple(sorted(replicated, key=lambda value: (-value.needless_flops, value.op_name)))

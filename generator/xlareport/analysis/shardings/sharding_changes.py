@@ -1,6 +1,6 @@
 """Where a value changes its sharding: the points at which the partitioner has to move data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ from xlareport.hlo.shape import Shape
 from xlareport.hlo.shardings.sharding import place_alike
 from xlareport.hlo.shardings.written import parse_sharding
 from xlareport.knowledge.opcodes import begins_collective, opcode_work
+from xlareport.runtime.grouping import group_by_key
 
 MOST_CHANGES = 2_000
 """Limit on changes of one module."""
@@ -80,12 +81,11 @@ def _op_and_place(module: HloModule, instruction: Instruction) -> InstructionKey
 
 
 def _collectives(module: HloModule) -> dict[InstructionKey, list[str]]:
-    words_of: dict[InstructionKey, list[str]] = {}
-    for instruction in module.instructions:
-        if begins_collective(instruction.opcode) and instruction.metadata.op_name:
-            words = f"{instruction.name} ({instruction.opcode})"
-            words_of.setdefault(_op_and_place(module, instruction), []).append(words)
-    return words_of
+    return group_by_key(
+        (_op_and_place(module, instruction), f"{instruction.name} ({instruction.opcode})")
+        for instruction in module.instructions
+        if begins_collective(instruction.opcode) and instruction.metadata.op_name
+    )
 
 
 def _instruction_changes(
@@ -111,7 +111,7 @@ def _instruction_changes(
             instruction=instruction.name,
             opcode=instruction.opcode,
             operands=tuple(operand.name for operand, _ in operands),
-            shape=_shape_without_layout(shape),
+            shape=shape.type_and_sizes,
             bytes=shape.byte_size,
             from_sharding=written,
             to_sharding=wanted,
@@ -170,5 +170,31 @@ def _received(shape: Shape, written: str, wanted: str, devices: int) -> tuple[in
     return most * shape.byte_size // count, everyone * shape.byte_size // count
 
 
-def _shape_without_layout(shape: Shape) -> str:
-    return f"{shape.element_type}[{','.join(str(size or '?') for size in shape.dimensions)}]"
+def find_cut_parameters(
+    before: HloModule, changes: Iterable[ShardingChange]
+) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of such parameters, each with the number of different parts.
+
+    Sharded like their uses, they need no collective: no device receives what another one holds.
+    """
+    entry = before.entry
+    if entry is None:
+        return
+    taken = {
+        (change.instruction, operand): change.to_sharding
+        for change in changes
+        if change.computation == entry.name and change.received_bytes == 0 and _is_of_whole(change)
+        for operand in change.operands
+    }
+    for number, parameter in enumerate(entry.parameters):
+        users = entry.users.get(parameter.name, ())
+        parts = {taken.get((user.name, parameter.name), "") for user in users}
+        sharding = parse_sharding(parts.pop()) if len(parts) == 1 else None
+        if sharding is not None and sharding.cuts > 1:
+            yield number, sharding.cuts
+
+
+def _is_of_whole(change: ShardingChange) -> bool:
+    """Return whether an op takes a part of a whole array; the members of a tuple may differ."""
+    former = parse_sharding(change.from_sharding)
+    return change.opcode != "tuple" and former is not None and former.cuts == 1

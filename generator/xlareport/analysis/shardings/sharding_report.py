@@ -7,7 +7,6 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.analysis.shardings.cut_parameters import find_cut_parameters
 from xlareport.analysis.shardings.meshes import ModuleMesh, find_mesh
 from xlareport.analysis.shardings.partitioning import Partitioning, find_partitioning, is_sharded
 from xlareport.analysis.shardings.rematerializations import (
@@ -18,7 +17,12 @@ from xlareport.analysis.shardings.replicated_products import (
     ReplicatedProduct,
     find_replicated_products,
 )
-from xlareport.analysis.shardings.sharding_changes import ShardingChange, find_changes, split_tuple
+from xlareport.analysis.shardings.sharding_changes import (
+    ShardingChange,
+    find_changes,
+    find_cut_parameters,
+    split_tuple,
+)
 from xlareport.analysis.shardings.sharding_words import describe_tiles, words_of
 from xlareport.analysis.shardings.shardy_texts import ShardyStep, list_shardy_steps
 from xlareport.analysis.shardings.split_stores import SplitStore, list_split_stores

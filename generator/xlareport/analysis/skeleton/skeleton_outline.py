@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures, measure_collectives
+from xlareport.analysis.collectives.schedule import Schedule
 from xlareport.analysis.cost.breakdown import OpKey
 from xlareport.analysis.cost.costed import CostedModule
 from xlareport.analysis.cost.phases import FORWARD, key_by_phase
@@ -75,7 +76,7 @@ class _Estimates(Struct, frozen=True):
 def read_skeleton(costed: CostedModule) -> Skeleton:
     """Return the skeleton of a module's final snapshot."""
     hlo, cost, device = costed.hlo, costed.cost, costed.device
-    collectives = measure_collectives(hlo, cost, device)
+    collectives = measure_collectives(Schedule(hlo, cost, device))
     synchronous = (figures.collective for figures in collectives if figures.collective.is_sync)
     estimates = _Estimates(
         hlo,

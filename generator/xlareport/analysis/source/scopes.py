@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 
-from xlareport.hlo.dot_graph import OPCODES
 from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import OPCODES
 from xlareport.runtime.graphs import descend
 
 _WRAPPER = re.compile(r"[A-Za-z_]\w*\((.*)\)\Z", re.DOTALL)
@@ -52,6 +52,17 @@ def plain_path(op_name: str) -> str:
     return ";".join("/".join(without_control_flow(path)) for path in paths)
 
 
+def ends_plain(op_name: str, asked: str) -> bool:
+    """Return whether an op_name ends so without transformations, `jvp(...)` and the like.
+
+    Pages write op_names so: `encoder/mlp/mul` for `jit(f)/jvp(encoder)/mlp/mul`.
+    """
+    wanted = plain_path(asked)
+    return bool(wanted) and any(
+        f"/{text}".endswith(f"/{wanted}") for text in plain_path(op_name).split(";")
+    )
+
+
 def without_control_flow(levels: Iterable[str]) -> list[str]:
     """Return the levels of a scope that pages write: none of loops, calls or recomputation."""
     return [level for level in levels if level not in _LEFT_OUT]
@@ -80,16 +91,19 @@ def _without_relative(names: list[str]) -> tuple[str, ...]:
     ) or tuple(names)
 
 
+@lru_cache(maxsize=65536)
 def mask_numbers(text: str) -> str:
     """Return a scope with `*` for numbers, so that `layer_3/mlp` and `layer_4/mlp` are equal."""
     return _NUMBER.sub("*", text)
 
 
+@lru_cache(maxsize=65536)
 def find_numbers(text: str) -> tuple[str, ...]:
     """Return the numbers in a scope: of `layer_3/mlp`, `('3',)`."""
     return tuple(_NUMBER.findall(text))
 
 
+@lru_cache(maxsize=65536)
 def find_layer(text: str) -> str:
     """Return the first number in a scope, which is that of its layer; none of a branch: ''."""
     return next(iter(find_numbers(_BRANCH.sub("", text))), "")

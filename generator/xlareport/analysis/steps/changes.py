@@ -131,13 +131,14 @@ class _Reader:
         self._folding = ConstantFolding(matching)
 
     def read(self, pairing: Pairing) -> Iterator[Change]:
-        kept = {pair for pair in _further(pairing) if self._is_kept(pairing, *pair)}
+        further = [*_further(pairing)]
+        kept = {pair for pair in further if self._is_kept(pairing, *pair)}
         for before, after in kept:
             self._ledger.balance(pairing.relation, before, after)
         if pairing.relation in _PAIRS:
             yield from self._first_pair(pairing)
         moved = pairing.relation is Relation.SWAPPED
-        for before, after in _further(pairing):
+        for before, after in further:
             if (before, after) not in kept:
                 yield (self._moved if moved else self._further_change)(pairing, before, after)
 

@@ -257,10 +257,14 @@ def _result_name(change: Change) -> str:
 
 
 def _members(change: Change) -> str:
-    """Name what a fusion or call took in, or set free; of many, count them and name the first."""
+    """Name what a fusion or call took in, or set free; of many, count them and name the first.
+
+    Of the parts of a split instruction the first two are named.
+    """
     if not change.members:
         return "nothing that is known"
     if len(change.members) <= _ALL_NAMED:
         return english.listing([_bare(member) for member in change.members])
     count = units.plural(len(change.members), "instruction")
-    return f"{count}, including {_bare(change.members[0])}"
+    named = change.members[: _ALL_NAMED if change.kind is Kind.SPLIT else 1]
+    return f"{count}, including {english.listing([_bare(member) for member in named])}"

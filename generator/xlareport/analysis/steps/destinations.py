@@ -115,13 +115,16 @@ def detail_of_copy(
 def _loop_of_copy(matching: Matching, before: Place, after: Place, opcode: str) -> str:
     """Return `in the loop %x` of a copy in a loop, where the original is outside; '' elsewhere.
 
-    Of a copy outside of the loop that the original is in, `outside the loop %x`.
+    Of a copy outside of the loop that the original is in, `outside the loop %x`; of one outside of
+    a conditional, `outside the conditional %x`.
     """
     if before.computation == after.computation or opcode in BOUNDARIES:
         return ""
-    left = [call.name for call in _left(matching, before, after) if call.opcode == "while"]
-    if left:
-        return f"outside the loop %{left[-1]}"
+    left = _left(matching, before, after)
+    for opcode_left, word in (("while", "loop"), ("conditional", "conditional")):
+        names = [call.name for call in left if call.opcode == opcode_left]
+        if names:
+            return f"outside the {word} %{names[-1]}"
     if not _enters_loop(matching, before, after, holders_of(matching.before)):
         return ""
     return f"in the loop %{holders_of(matching.after)[after.computation].name}"

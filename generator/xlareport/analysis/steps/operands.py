@@ -263,7 +263,9 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
     """Return whether both represent one value, behind what only hands it on, or are copies."""
     if was.element == now.element and _is_copy(matching, was.place, now.place):
         return True
-    if was.element == now.element == "" and _is_passed(matching, was.place, now.place):
+    if was.element == now.element == "" and (
+        _is_passed(matching, was.place, now.place) or _has_passed(matching, was.place, now.place)
+    ):
         return True
     old, new = _chain(matching.before, was), _chain(matching.after, now)
     copies = (operand.place for operand in new if not operand.element)
@@ -309,6 +311,16 @@ def _is_passed(matching: Matching, was: Place, now: Place) -> bool:
     if not isinstance(pairing.reason, Past):
         return False
     return now in _partners(matching, Place(was.computation, pairing.reason.instruction))
+
+
+def _has_passed(matching: Matching, was: Place, now: Place) -> bool:
+    """Return whether what is read now has passed what was read before, and reads that."""
+    pairing, line = matching.pairing_after(now), matching.after.find(*now)
+    if pairing is None or pairing.relation is not Relation.SWAPPED or line is None:
+        return False
+    return matching.partner_after(was) in {
+        Place(now.computation, name) for name in line.operand_names
+    }
 
 
 _SUNK = frozenset({Relation.CLONED, Relation.MERGED, Relation.SAME})

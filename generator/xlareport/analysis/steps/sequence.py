@@ -59,11 +59,14 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
         if partner not in partners or _goes_on(matching, before, line.name, after, partner):
             partners[partner] = number
     pairs = sorted((number, positions[partner]) for partner, number in partners.items())
+    places = [place for _, place in pairs]
+    if _rise(places):  # as nearly always
+        return Alignment(before, after, tuple(pairs), ())
     weights = [
         _weight(before, before.instructions[number], after.instructions[place])
         for number, place in pairs
     ]
-    steady = steady_order([place for _, place in pairs], weights)
+    steady = steady_order(places, weights)
     return Alignment(
         before,
         after,
@@ -97,13 +100,17 @@ def _goes_on(
     return matching.partner_before(Place(after.name, partner)) == (before.name, name)
 
 
+def _rise(places: Sequence[int]) -> bool:
+    return all(place < following for place, following in pairwise(places))
+
+
 def steady_order(places: Sequence[int], weights: Sequence[int]) -> set[int]:
     """Return the positions of the heaviest rising subsequence of different places.
 
     Of equal weights it is the longest: as few lines as possible are said to have moved. Some that
     cost no time move rather than what they are deferred behind, but not many rather than one.
     """
-    if all(place < following for place, following in pairwise(places)):
+    if _rise(places):
         return set(range(len(places)))
     # For each last place, rising: the heaviest subsequence up to it, if no lower place has it.
     ends: list[int] = []

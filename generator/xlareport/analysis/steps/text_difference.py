@@ -153,7 +153,10 @@ def _lines(matching: Matching, alignment: Alignment) -> Iterator[DiffLine]:
                 yield _lone(matching, new, new.instructions[number], "+")
         if next_here < len(old.instructions):
             first, second = old.instructions[next_here], new.instructions[next_there]
-            yield _pair(matching, (old.name, first), (new.name, second))
+            if first is second:
+                yield DiffLine(" ", first.text)
+            else:
+                yield _pair(matching, (old.name, first), (new.name, second))
         here, there = next_here + 1, next_there + 1
 
 

@@ -10,13 +10,18 @@ from xlareport.hlo.protos.text_pieces import braces, name, named, numbered, set_
 
 
 def module_attributes(module: Message) -> str:
-    """Return the attributes of a module; XLA keeps others in a config outside of the proto."""
+    """Return the attributes of a module; XLA keeps others in a config outside of the proto.
+
+    It has the counts of replicas and partitions only in the assignment of devices to them.
+    """
     return named(
         {
             "is_scheduled": set_flag(module.schedule.sequences),
             "input_output_alias": _aliases(module.input_output_alias),
             "buffer_donor": _donors(module.buffer_donor),
             "entry_computation_layout": _layout(module),
+            "replica_count": _several(module.device_assignment.replica_count),
+            "num_partitions": _several(module.device_assignment.computation_count),
             "frontend_attributes": frontend_text(module.frontend_attributes),
         }
     )
@@ -37,6 +42,10 @@ def _donors(donors: Message) -> str:
         for entry in donors.entries
     )
     return "{ " + ", ".join(words) + " }" if donors.entries else ""
+
+
+def _several(count: int) -> str:
+    return str(count) if count > 1 else ""
 
 
 def _layout(module: Message) -> str:

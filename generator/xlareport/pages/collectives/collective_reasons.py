@@ -20,12 +20,14 @@ _MOST_PLACES = 2
 _MOST_UPDATES = 3
 
 
-def reason_words(row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | None = None) -> str:
+def describe_reason(
+    row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | None = None
+) -> str:
     """Return a cell: scope and phase of the framework's op, the axes of its groups, and the cause.
 
     Of a combined collective these are the ops of the largest parts.
     """
-    return plain(coded_reason_words(row, axes, mesh))
+    return plain(describe_coded_reason(row, axes, mesh))
 
 
 def _reason(row: CollectiveRow, axes: tuple[str, ...], cause: str) -> str:
@@ -79,7 +81,7 @@ def cause_words(
     return plain(_coded_cause(origin, pair, mesh))
 
 
-def coded_reason_words(
+def describe_coded_reason(
     row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | None = None
 ) -> str:
     """Return the same as `reason_words`, with names in backticks."""

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from xlareport.analysis.collectives.collective_rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.counted_once import LoopCountedOnce
-from xlareport.analysis.cost.sent import SentBytes
-from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
+from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT, SentBytes
 from xlareport.pages.collectives.replica_groups import GroupsFigure, draw_groups
-from xlareport.pages.collectives.tables import collectives_tables
+from xlareport.pages.collectives.tables import tabulate_collectives
 from xlareport.pages.large_figures import Figure
 from xlareport.pages.tables import PartPage
 from xlareport.pages.tabs import ModuleTab
@@ -36,8 +35,8 @@ def collectives_page(record: ModuleRecord, report: CollectivesReport) -> Collect
     mesh = record.shardings.mesh if record.shardings else None
     numbers = {stage.label: stage.number_and_pipeline for stage in record.stages}
     return CollectivesPage(
-        tables=collectives_tables(report, numbers, mesh),
-        lead=collectives_words(report),
+        tables=tabulate_collectives(report, numbers, mesh),
+        lead=describe_collectives(report),
         model=f"{_model(report)}{_planned(report.rows)}",
         model_source=report.interconnect_source,
         figures=tuple(_figures(report)),
@@ -51,7 +50,7 @@ TAB = ModuleTab(
 )
 
 
-def collectives_words(report: CollectivesReport | None) -> str:
+def describe_collectives(report: CollectivesReport | None) -> str:
     """Return the number of collectives and the data that they send."""
     if report is None:
         return "No collectives."

@@ -9,7 +9,7 @@ from xlareport.analysis.collectives.collective_rows import (
     CollectivesReport,
 )
 from xlareport.analysis.collectives.schedule import WaitReason
-from xlareport.pages.collectives.collective_reasons import cause_words, reason_words
+from xlareport.pages.collectives.collective_reasons import cause_words, describe_reason
 from xlareport.pages.collectives.replica_groups import find_axes, label_groups
 from xlareport.pages.tables import Cell, Column, Table, tabulate
 from xlareport.records.shardings import MeshRecord
@@ -18,7 +18,7 @@ from xlareport.runtime.english import first_few, plain
 _NAMES = 4
 
 
-def collectives_tables(
+def tabulate_collectives(
     report: CollectivesReport, numbers: Mapping[str, str], mesh: MeshRecord | None = None
 ) -> Mapping[str, Table]:
     """Return the tables of the page by their names.
@@ -125,7 +125,7 @@ def _origins(
             Column("Collective", "code", of="instruction"): lambda row: row.collective.instruction,
             Column(
                 "Why", "sentence", "scope and phase of the framework's op, axes, and the cause"
-            ): lambda row: reason_words(row, find_axes(row, mesh), mesh),
+            ): lambda row: describe_reason(row, find_axes(row, mesh), mesh),
             Column("Cause"): lambda row: row.origin.cause_name,
             Column("Grade", "text", "exact if the snapshots show it"): lambda row: row.origin.grade,
             Column("Value", "code", "before partitioning"): lambda row: (

@@ -6,12 +6,7 @@ from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Quantity, compare_figure
 from xlareport.analysis.compare.memory_spaces import SpaceChange
-from xlareport.analysis.compare.module_facts import (
-    COMPILE_TIME,
-    ESTIMATE,
-    ITERATION,
-    WRAPPED,
-)
+from xlareport.analysis.compare.module_facts import COMPILE_TIME, ESTIMATE, ITERATION, WRAPPED
 from xlareport.analysis.tpu.compared_programs import CYCLES, SPILLS, STATIC_CYCLES
 from xlareport.records.compare import RUN, ComparedRecord
 from xlareport.runtime import units
@@ -65,26 +60,22 @@ def figure_rows(compared: ComparedRecord) -> tuple[FigureRow, ...]:
 
 
 def _figures(compared: ComparedRecord) -> Iterator[FigureRow]:
-    by_name = {figure.name: figure for figure in compared.figures}
+    by_name = compared.by_name
     for name, label in _NAMES.items():
         if name in by_name and (by_name[name].base, by_name[name].head) != (0, 0):
             memory = compared.device_memory if name in _OF_DEVICE_MEMORY else ""
-            yield _figure(by_name[name], f"{label} ({memory})" if memory else label)
+            quantity = by_name[name]
+            yield _row(quantity, f"{label} ({memory})" if memory else label, _look(quantity))
         if name == _OF_DEVICE_MEMORY[-1]:
             yield from map(_space, compared.memory_spaces)
         if name == "collectives":
             yield from map(_collective, compared.collectives)
 
 
-def _figure(quantity: Quantity, label: str) -> FigureRow:
+def _row(quantity: Quantity, label: str, look: str = "") -> FigureRow:
+    """Return the row of a figure, by default neither better nor worse."""
     base, head = _both(quantity)
-    return FigureRow(
-        label=label,
-        base=base,
-        head=head,
-        change=_change(quantity, looks_same=base == head),
-        look=_look(quantity),
-    )
+    return FigureRow(label, base, head, _change(quantity, looks_same=base == head), look)
 
 
 def _both(quantity: Quantity) -> tuple[str, str]:
@@ -114,29 +105,24 @@ def _space(change: SpaceChange) -> FigureRow:
     """Return the row of a memory space: neither better nor worse, as more of it may be faster."""
     quantity = compare_figure("bytes", change.base, change.head)
     label = "Peak memory" if change.figure == "peak" else "Memory allocated"
-    return _plain_row(quantity, f"{label} ({change.name})")
+    return _row(quantity, f"{label} ({change.name})")
 
 
 def _collective(count: tuple[str, int, int]) -> FigureRow:
     """Return the row of one kind of collective: which ones were added matters, not how many."""
     quantity = compare_figure(*count)
-    return _plain_row(quantity, f"Collectives: {quantity.name}")
+    return _row(quantity, f"Collectives: {quantity.name}")
 
 
 def _precision(precision: tuple[str, int, int]) -> FigureRow:
     """Return the row of FLOPs of one precision: neither better nor worse."""
     kind, base, head = precision
-    return _plain_row(compare_figure("flops", base, head), f"FLOPs of {kind} matmuls")
+    return _row(compare_figure("flops", base, head), f"FLOPs of {kind} matmuls")
 
 
-def _plain_row(quantity: Quantity, label: str) -> FigureRow:
-    base, head = _both(quantity)
-    return FigureRow(label, base, head, _change(quantity, looks_same=base == head), "")
-
-
-def iteration_sentence(compared: ComparedRecord) -> str:
+def describe_iteration(compared: ComparedRecord) -> str:
     """Return how much longer or shorter an iteration is that the estimate counts once, or ""."""
-    quantity = next((figure for figure in compared.figures if figure.name == ITERATION), None)
+    quantity = compared.by_name.get(ITERATION)
     if quantity is None or quantity.change is None or abs(quantity.change) < _LEAST_OF_ITERATION:
         return ""
     base, head = _both(quantity)

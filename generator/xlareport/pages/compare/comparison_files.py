@@ -14,11 +14,11 @@ from xlareport.pages.compare.first_page import (
     COLLECTIVES,
     OPERATIONS,
     compare_page,
-    compared_tables,
+    tabulate_compared_modules,
 )
 from xlareport.pages.compare.module_page import compared_page
 from xlareport.pages.compare.one_sided_collectives import collectives_table
-from xlareport.pages.compare.operations import operations_table
+from xlareport.pages.compare.operations import tabulate_operations
 from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon
 from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.pictures.requests import picture_files
@@ -77,11 +77,11 @@ def compare_files(
     """Yield every generated file of the site of a comparison; `payloads` are those by modules."""
     named = {name for module in view.modules for name in (*module.only_base, *module.only_head)}
     yield from frame_files(render("compare", compare_page(view, remarks), "Comparison"), named)
-    yield from starmap(table_file, compared_tables(view.modules).items())
+    yield from starmap(table_file, tabulate_compared_modules(view.modules).items())
     if view.main is not None and view.main.operations:
         main = view.main
         collectives = main.one_sided_collectives, main.resized_collectives
-        table = operations_table(main.operations, end_of(main), *collectives)
+        table = tabulate_operations(main.operations, end_of(main), *collectives)
         yield table_file(OPERATIONS, table)
     if view.main is not None and view.main.one_sided_collectives:
         changes = view.main.one_sided_collectives

@@ -16,24 +16,24 @@ from xlareport.pages import words
 from xlareport.pages.compare.addresses import page_of
 from xlareport.pages.compare.compared_figures import (
     FigureRow,
+    describe_iteration,
     figure_name,
     figure_rows,
     figures_differ,
-    iteration_sentence,
 )
 from xlareport.pages.compare.source_changes import (
     OF_COMPILATION,
     OUTSIDE,
-    changed_words,
-    program_words,
+    describe_changes,
+    describe_program_change,
 )
 from xlareport.pages.compare.verdict import (
     JudgementRow,
+    describe_regression,
+    describe_verdict,
     explains,
     memory_row,
-    regression_sentence,
     time_row,
-    verdict_sentence,
 )
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, Table, tabulate
@@ -59,7 +59,7 @@ _WHY_NOT = (
 )
 
 
-def compared_tables(modules: Sequence[ComparedRecord]) -> Mapping[str, Table]:
+def tabulate_compared_modules(modules: Sequence[ComparedRecord]) -> Mapping[str, Table]:
     """Return the tables of modules by their keys: those that are not paired have their own."""
     paired = [module for module in modules if not module.not_paired]
     unpaired = [module for module in modules if module.not_paired]
@@ -97,7 +97,7 @@ def _linked_name(module: ComparedRecord) -> Cell:
 
 def _figure(module: ComparedRecord, *names: str) -> Quantity:
     """Return the first of some figures that a module has, else one of unknown values."""
-    figures = {figure.name: figure for figure in module.figures}
+    figures = module.by_name
     known = (figures[name] for name in names if name in figures)
     return next(known, Quantity(names[0], None, None, None))
 
@@ -191,7 +191,7 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         time=time_row(view.verdict.time, view.verdict.work) if judged else None,
         memory=_memory_row(view, main) if judged and main else None,
         regression=_regression(view, main) if judged and main else "",
-        changed=changed_words(view.causes, instructions=not _has_same_instructions(main)),
+        changed=describe_changes(view.causes, instructions=not _has_same_instructions(main)),
         base=view.base.path,
         head=view.head.path,
         causes=causes[:MOST_CAUSES],
@@ -212,9 +212,9 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
 
 def _regression(view: ComparisonRecord, main: ComparedRecord) -> str:
     """Return whether it is one, with the change of an iteration that the estimate counts once."""
-    sentence = regression_sentence(view.verdict, _changed(view))
+    sentence = describe_regression(view.verdict, _changed(view))
     is_estimated = view.verdict.time.basis is Basis.ROOFLINE
-    return f"{sentence} {iteration_sentence(main)}".rstrip() if is_estimated else sentence
+    return f"{sentence} {describe_iteration(main)}".rstrip() if is_estimated else sentence
 
 
 def _memory_row(view: ComparisonRecord, main: ComparedRecord) -> JudgementRow:
@@ -234,7 +234,7 @@ def _changed(view: ComparisonRecord) -> str:
     kinds = {cause.kind for cause in view.causes} - OUTSIDE.keys() - OF_COMPILATION
     if _has_same_instructions(view.main) and kinds <= _SAME_WORK:
         return ""
-    return program_words(view.causes)
+    return describe_program_change(view.causes)
 
 
 _SAME_INSTRUCTIONS = ("header", "pass", "nowhere")
@@ -266,7 +266,7 @@ def lead(view: ComparisonRecord) -> str:
     main = view.main
     if main is None or main.base is None or main.head is None or main.bare:
         return _of_modules(view)
-    return verdict_sentence(view.verdict)
+    return describe_verdict(view.verdict)
 
 
 def _of_modules(view: ComparisonRecord) -> str:
@@ -329,7 +329,7 @@ def _cause(view: ComparisonRecord, place: int) -> CauseRow:
     members.sort(key=lambda member: not member.main)
     return CauseRow(
         sentence=prose(cause.sentence),
-        effect=effect_words(cause.effect),
+        effect=describe_effect(cause.effect),
         why=prose(cause.why),
         grade=cause.grade,
         links=tuple(
@@ -349,7 +349,7 @@ def _shown_at(cause: Cause, member: ComparedRecord) -> str:
     return f"{page_of(member)}#step={place}" if place else page_of(member)
 
 
-def effect_words(effect: Effect) -> str:
+def describe_effect(effect: Effect) -> str:
     """Return the effect of a cause on a run of the main program, time first."""
     figures = list(_effects(effect))
     of = f", in all {effect.opcode} instructions" if effect.opcode and figures else ""

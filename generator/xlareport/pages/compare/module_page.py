@@ -11,7 +11,7 @@ from xlareport.pages import words
 from xlareport.pages.compare.addresses import end_of
 from xlareport.pages.compare.compared_figures import FigureRow, figure_rows
 from xlareport.pages.compare.one_sided_collectives import collectives_table
-from xlareport.pages.compare.operations import operations_table
+from xlareport.pages.compare.operations import tabulate_operations
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table, tabulate
 from xlareport.records.compare import ComparedRecord, DifferenceRecord
@@ -57,7 +57,7 @@ def _nothing(times: ComparedTimes) -> str:
     return "Nothing slower outside noise"
 
 
-def slowest_words(compared: ComparedRecord) -> Iterator[str]:
+def describe_slowest(compared: ComparedRecord) -> Iterator[str]:
     """Yield a line for each significantly slower or new instruction; the worst first."""
     slower = (
         [instruction for instruction in compared.times.instructions if _is_slower(instruction)]
@@ -79,12 +79,12 @@ def _is_slower(time_change: TimeChange) -> bool:
     )
 
 
-def page_tables(compared: ComparedRecord) -> Mapping[str, Table]:
+def tabulate_module(compared: ComparedRecord) -> Mapping[str, Table]:
     """Return the tables of operations, collectives and both profiles by their names."""
     tables = {}
     if compared.operations:
         collectives = compared.one_sided_collectives, compared.resized_collectives
-        tables["operations"] = operations_table(compared.operations, "", *collectives)
+        tables["operations"] = tabulate_operations(compared.operations, "", *collectives)
     if compared.one_sided_collectives:
         tables["collectives"] = collectives_table(compared.one_sided_collectives, end_of(compared))
     if compared.tpu_programs:
@@ -162,7 +162,7 @@ def compared_page(compared: ComparedRecord) -> ComparedPage:
     """Return the page of one module."""
     return ComparedPage(
         name=words.short_name(compared.name),
-        tables=page_tables(compared),
+        tables=tabulate_module(compared),
         record=compared,
         lead=prose(compared.divergence.sentence),
         figures=figure_rows(compared),

@@ -25,7 +25,7 @@ _ASYNC = frozenset({"async-start", "async-update", "async-done"})
 _FLOATS = ("f64", "f32", "f16", "bf16")
 
 
-def operations_table(
+def tabulate_operations(
     changes: Sequence[OperationChange],
     address: str = "",
     collectives: Sequence[CollectiveChange] = (),

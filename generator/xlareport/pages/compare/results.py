@@ -8,9 +8,9 @@ from xlareport.pages.compare.first_page import (
     MOST_CAUSES,
     ComparePage,
     compare_page,
-    effect_words,
+    describe_effect,
 )
-from xlareport.pages.compare.module_page import slowest_words
+from xlareport.pages.compare.module_page import describe_slowest
 from xlareport.pages.rendering.environment import visible
 from xlareport.records.budgets import Budget
 from xlareport.records.compare import ComparisonRecord
@@ -63,7 +63,7 @@ def _result_lines(view: ComparisonRecord) -> Iterator[str]:
         yield ""
         yield "**Causes:**"
         for cause in view.causes[:MOST_CAUSES]:
-            effect = effect_words(cause.effect)
+            effect = describe_effect(cause.effect)
             costs = f" **{_escaped(effect)}.**" if effect else ""
             yield f"- {_sentence(cause.sentence)}{costs} ({cause.grade})"
     if page.figures and view.main and view.main.has_page:
@@ -72,7 +72,7 @@ def _result_lines(view: ComparisonRecord) -> Iterator[str]:
         yield "|---|---:|---:|---:|"
         for figure in page.figures[:_FIGURES]:
             yield f"| {figure.label} | {figure.base} | {figure.head} | {figure.change} |"
-        slower = list(slowest_words(view.main))
+        slower = list(describe_slowest(view.main))
         if slower:
             yield ""
             yield "**Slower:**"

@@ -17,7 +17,7 @@ OUTSIDE = {
 """Kinds of causes outside of the program, in words."""
 
 
-def changed_words(causes: Sequence[Cause], *, instructions: bool = True) -> str:
+def describe_changes(causes: Sequence[Cause], *, instructions: bool = True) -> str:
     """Return a sentence on what changed between the dumps, by the kinds of causes; may be empty.
 
     `instructions` says whether a changed program has other instructions, not its header alone.
@@ -45,7 +45,7 @@ def changes_program(causes: Sequence[Cause]) -> bool:
     return any(cause.kind not in OUTSIDE.keys() | OF_COMPILATION for cause in causes)
 
 
-def program_words(causes: Sequence[Cause]) -> str:
+def describe_program_change(causes: Sequence[Cause]) -> str:
     """Return that the program differs, with its layers or sizes; empty if it does not."""
     if not changes_program(causes):
         return ""

@@ -13,7 +13,7 @@ from xlareport.pages import words
 from xlareport.pages.charts import grid_line, svg_chart
 from xlareport.pages.compare.compared_figures import figure_name, written
 from xlareport.pages.compare.comparison_files import frame_files
-from xlareport.pages.compare.verdict import verdict_sentence
+from xlareport.pages.compare.verdict import describe_verdict
 from xlareport.pages.rendering.environment import prose, visible
 from xlareport.pages.rendering.templates import render
 from xlareport.storage.payloads import SiteFile
@@ -157,7 +157,7 @@ def sweep_page(members: Sequence[Member]) -> SweepPage:
             path=member.path[len(folder) :][-_MOST_NAME:],
             module=words.short_name(member.module) if member.module else "no main program",
             figures=tuple(written(name, member.figures.get(name)) for name in shown),
-            verdict=verdict_sentence(member.verdict) if place and member.module else "",
+            verdict=describe_verdict(member.verdict) if place and member.module else "",
             cause=prose("".join(cause.sentence for cause in member.causes)),
             odd=place == place_of_odd,
         )
@@ -180,12 +180,9 @@ def sweep_page(members: Sequence[Member]) -> SweepPage:
 def _folder(members: Sequence[Member]) -> str:
     """Return the folders with which every path begins, with the slash."""
     folders = [member.path.rpartition("/")[0] for member in members]
-    common = os.path.commonpath(folders) if all(folders) and _alike(folders) else ""
+    is_alike = len({folder.startswith("/") for folder in folders}) == 1
+    common = os.path.commonpath(folders) if all(folders) and is_alike else ""
     return f"{common}/" if common.strip("/") else ""
-
-
-def _alike(folders: Sequence[str]) -> bool:
-    return len({folder.startswith("/") for folder in folders}) == 1
 
 
 def _lead(members: Sequence[Member]) -> str:

@@ -32,7 +32,7 @@ class JudgementRow(Struct, frozen=True):
     """The class of its color; empty if nothing changed."""
 
 
-def verdict_sentence(verdict: Verdict) -> str:
+def describe_verdict(verdict: Verdict) -> str:
     """Return the answer in one sentence, the change first."""
     time, memory = time_row(verdict.time, verdict.work), memory_row(verdict.memory)
     slight = "" if verdict.time.is_resolved else " (within the error of the estimate)"
@@ -49,7 +49,7 @@ def verdict_sentence(verdict: Verdict) -> str:
     return f"{english.capitalize(', '.join(headlines))}."
 
 
-def regression_sentence(verdict: Verdict, changed: str) -> str:
+def describe_regression(verdict: Verdict, changed: str) -> str:
     """Return a sentence on whether the head is a regression, as far as the figures show it.
 
     `changed` says that the program itself differs, or is empty: the work may then differ.

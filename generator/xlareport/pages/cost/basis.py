@@ -25,7 +25,7 @@ def on_chip_spaces(cost: CostReport) -> str:
     )
 
 
-def on_chip_words(cost: CostReport) -> str:
+def describe_on_chip(cost: CostReport) -> str:
     """Return a sentence on what the roofline time leaves out; empty where that is little."""
     if cost.on_chip_share < _LEAST_ON_CHIP:
         return ""
@@ -33,7 +33,7 @@ def on_chip_words(cost: CostReport) -> str:
     return f" The roofline time leaves out {share} of the bytes accessed, which stay on the chip."
 
 
-def cycles_words(cost: CostReport) -> str:
+def describe_cycles(cost: CostReport) -> str:
     """Return sentences on the compiler's own estimate; empty where the dump has none."""
     cycles = cost.cycles
     if cycles is None:
@@ -56,7 +56,7 @@ _SOURCE = (
 )
 
 
-def time_by_cycles_words(cost: CostReport) -> str:
+def describe_time_by_cycles(cost: CostReport) -> str:
     """Return a sentence on the time by the compiler's cycles; empty where none is longer.
 
     Where too few instructions have cycles, it is the time of those alone.

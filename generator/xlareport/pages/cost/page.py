@@ -12,10 +12,10 @@ from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation
-from xlareport.pages.collectives.page import collectives_words
-from xlareport.pages.cost.basis import cycles_words, on_chip_spaces
+from xlareport.pages.collectives.page import describe_collectives
+from xlareport.pages.cost.basis import describe_cycles, on_chip_spaces
 from xlareport.pages.cost.roofline_chart import roofline, roofline_words
-from xlareport.pages.cost.tables import cost_tables, cycle_columns, estimate_columns
+from xlareport.pages.cost.tables import cycle_columns, estimate_columns, tabulate_costs
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.cost.unknown_loops import iterations_words, with_one_iteration
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
@@ -83,7 +83,7 @@ def _tables(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> M
     near, behind = estimate_columns(module.kernels) if module.kernels else ({}, {})
     cycles = cycle_columns(record.slug, module.tpu.programs) if module.tpu else {}
     instructions = navigation.instructions_address(record.slug, here)
-    return cost_tables(cost, instructions, {**cycles, **near}, behind)
+    return tabulate_costs(cost, instructions, {**cycles, **near}, behind)
 
 
 def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> CostPage:
@@ -93,9 +93,9 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
     return CostPage(
         tables=_tables(record, module, cost),
         lead=_lead(cost),
-        cycles=cycles_words(cost),
+        cycles=describe_cycles(cost),
         iterations=prose(iterations_words(cost)),
-        device=_device(cost),
+        device=f"{plain(_DEVICES[cost.device_grade])} {_peaks(cost.device)}",
         device_source=cost.device.source,
         figures=tuple(_figures(cost)),
         per_device=_of_work(cost),
@@ -106,7 +106,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         roofline_words=roofline_words(cost.heaviest, cost.device, cost.seconds),
         findings=module_findings(module, record, source, most=MOST_ON_ITS_OWN_PAGE),
         loops=_loops_words(cost.loops, cost.totals),
-        collectives=collectives_words(module.collectives),
+        collectives=describe_collectives(module.collectives),
         collectives_address=collectives_address(module, record.slug, source),
         uncounted=_uncounted_words(cost),
         treemap=Markup(treemap(cost.scopes, instructions)),  # noqa: S704 - made and escaped there
@@ -122,7 +122,6 @@ TAB = ModuleTab(
     lambda record, value: cost_page(record, *value),
     place=20,
 )
-
 
 _RESTORED = "matmuls, collectives or reduce-windows"
 
@@ -199,10 +198,6 @@ def _asynchronous(cost: CostReport) -> str:
         return ""
     hidden = units.seconds(cost.asynchronous_seconds)
     return f", {hidden} of it in asynchronous instructions, which may overlap others"
-
-
-def _device(cost: CostReport) -> str:
-    return f"{plain(_DEVICES[cost.device_grade])} {_peaks(cost.device)}"
 
 
 def _peaks(device: Device) -> str:

@@ -21,7 +21,7 @@ HeavyColumns: TypeAlias = Mapping[Column, Callable[[HeavyInstruction], Cell]]
 _NONE: HeavyColumns = {}
 
 
-def cost_tables(
+def tabulate_costs(
     cost: CostReport, instructions: str, near: HeavyColumns = _NONE, behind: HeavyColumns = _NONE
 ) -> Mapping[str, Table]:
     """Return the tables of the page by their names.
@@ -87,7 +87,11 @@ def _heaviest(cost: CostReport, near: HeavyColumns, behind: HeavyColumns) -> Tab
             Column("Bytes accessed", "bytes", "read and written, by all executions"): (
                 lambda row: row.bytes_accessed
             ),
-            **({_STORED: _in_device_memory} if stored else {}),
+            **(
+                {_STORED: lambda row: row.cost.of_all_runs(row.cost.main_memory_bytes)}
+                if stored
+                else {}
+            ),
             Column("Opcode", "code", of="opcode"): lambda row: row.opcode,
             Column("Shape", "code", of="shape"): lambda row: shortened(row.shape),
             Column("Executions", "int", "per module execution"): lambda row: row.cost.executions,
@@ -105,10 +109,6 @@ def _heaviest(cost: CostReport, near: HeavyColumns, behind: HeavyColumns) -> Tab
         },
         empty="No instruction with known cost.",
     )
-
-
-def _in_device_memory(row: HeavyInstruction) -> int | None:
-    return row.cost.of_all_runs(row.cost.main_memory_bytes)
 
 
 def shortened(shape: str) -> str:

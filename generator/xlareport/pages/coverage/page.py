@@ -280,8 +280,10 @@ def _flag_rows(report: ReportRecord, present: set[str]) -> Iterable[FlagRow]:
         made_for = {
             backend for backend, start in _OWN_FLAGS.items() if entry.name.startswith(start)
         }
-        suits = not made_for or made_for & backends
-        if entry.set_in == _XLA_FLAGS and not entry.until and suits and entry.makes:
+        suits = not made_for or bool(made_for & backends)
+        # What is on by default adds nothing; its example switches it off.
+        adds = entry.default != "true"
+        if entry.set_in == _XLA_FLAGS and not entry.until and suits and adds and entry.makes:
             missing = [kind for kind in entry.makes if kind not in present]
             if len(missing) == len(entry.makes):
                 titles = [result.title for kind in missing if (result := kinds.find(kind))]

@@ -16,7 +16,7 @@ from xlareport.knowledge import element_types, flags, glossary, kinds, opcodes, 
 from xlareport.knowledge.flags import Flag
 from xlareport.knowledge.layouts import layout_sentences, space_sentences
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.token_views import PSEUDO_PASSES, meaning_of_pass, pass_words
+from xlareport.pages.token_views import PSEUDO_PASSES, describe_pass, meaning_of_pass
 from xlareport.runtime.english import plain
 
 
@@ -83,7 +83,9 @@ def pass_names(summaries: Iterable[ModuleSummary]) -> tuple[str, ...]:
 def _pass_entry(name: str) -> GlossaryEntry:
     pass_info = passes.find_either(name)
     if pass_info is None:
-        guess = "" if name in PSEUDO_PASSES or pass_words(name) else "Derived from the name alone."
+        guess = (
+            "" if name in PSEUDO_PASSES or describe_pass(name) else "Derived from the name alone."
+        )
         return GlossaryEntry(name, anchor(name), prose(meaning_of_pass(name)), guess=guess)
     return GlossaryEntry(
         name=name,

@@ -28,9 +28,11 @@ from xlareport.analysis.history.node_timelines import (
 )
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
-from xlareport.pages.pictures.snapshot_graph import Interned, ShownInstruction, columns, flat
+from xlareport.pages.pictures.snapshot_graph import Interned, ShownInstruction, columns
 from xlareport.pictures.shade import NO_COLOR_DATA
+from xlareport.runtime.grouping import group_by_key
 from xlareport.storage.payloads import Payload, make_payload
+from xlareport.storage.rows import flat
 from xlareport.storage.string_folding import fold_strings
 
 _MOST_TIMELINES = 24
@@ -74,9 +76,7 @@ def computation_payloads(
     }
     yield make_payload(key, index)
     places = _stored_places(computation_timelines, chosen.timelines, len(snapshots.modules))
-    files: dict[int, list[ComputationTimeline]] = {}
-    for timeline, place in zip(computation_timelines, places, strict=True):
-        files.setdefault(place, []).append(timeline)
+    files = group_by_key(zip(places, computation_timelines, strict=True))
     for place, some in sorted(files.items()):
         if place >= 0:
             name = f"{key}-{place}"

@@ -26,7 +26,7 @@ from xlareport.analysis.shardings.sharding_report import ShardingReport
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation, words
-from xlareport.pages.collectives.collective_reasons import coded_reason_words
+from xlareport.pages.collectives.collective_reasons import describe_coded_reason
 from xlareport.pages.collectives.replica_groups import find_axes
 from xlareport.pages.history.argument_facts import argument_facts
 from xlareport.program import ParsedModule
@@ -65,7 +65,7 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
             facts[name].append(fact)
     value = {
         "seconds": analyzed.costed.seconds if analyzed.costed else None,
-        "fusion": fusion_words(
+        "fusion": describe_fusion(
             analysis.summary.origin.backend, has_decisions=bool(module.code.decisions)
         ),
         "facts": facts,
@@ -73,7 +73,7 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
     yield make_payload(navigation.module_key(slug, "facts"), value)
 
 
-def fusion_words(backend: str | None, *, has_decisions: bool) -> str:
+def describe_fusion(backend: str | None, *, has_decisions: bool) -> str:
     """Return a sentence on an instruction without a rejected fusion in the log."""
     if has_decisions:
         return "The log of `priority-fusion` has no rejected fusion of this instruction."
@@ -122,7 +122,7 @@ def _reason(row: CollectiveRow, mesh: MeshRecord | None) -> str:
     """Return the reason of a collective; for a combined one with the op of its largest part."""
     origin = row.origin
     cause = f"{origin.cause.value}. " if origin.cause else ""
-    detail = coded_reason_words(row, find_axes(row, mesh), mesh)
+    detail = describe_coded_reason(row, find_axes(row, mesh), mesh)
     by = f" First seen after {origin.after}." if origin.after else ""
     return _shortened(f"{capitalize(cause)}{_ended(detail)}{by}")
 
@@ -202,7 +202,7 @@ def _unfused(module: ParsedModule, later: LaterInstructions) -> Iterator[tuple[s
         for pair in pairs:
             if side == "consumer" and pair.is_later:
                 continue  # the consumer says so of itself
-            reason = (*refusal_words(pair), pair.grade)
+            reason = (*describe_refusal(pair), pair.grade)
             by_name[getattr(pair, side)].setdefault(reason, []).append(getattr(pair, other))
         for name, reasons in by_name.items():
             for (plain, text, grade), others in list(reasons.items())[:_MOST_PAIRS]:
@@ -259,7 +259,7 @@ _LONGEST_QUOTE = 160
 _LONGEST_TEXT = 2_000
 
 
-def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
+def describe_refusal(pair: UnfusedPair) -> tuple[str, str]:
     """Return the sentences that a panel shows, and XLA's own text; empty if they quote it whole."""
     if pair.blockers and pair.consumer not in pair.blockers:
         return f"{_blocked(pair)}{_estimate(pair)}", pair.reason[:_LONGEST_TEXT]

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from xlareport.knowledge.grades import Grade
-from xlareport.pages.pictures.snapshot_graph import flat
+from xlareport.storage.rows import flat, split_rows
 from xlareport.storage.string_folding import Folded, fold_strings, unfold_strings
 
 _MOST_CHARACTERS = 1 << 28
@@ -85,7 +85,7 @@ def read_index(value: Any) -> StoredIndex:
     first, between = value["between"]
     names, lengths, steps = value["names"]
     titles = dict(enumerate(_strings(value["titles"])))
-    numbers = _split_rows(lengths, list(accumulate(steps)))
+    numbers = split_rows(lengths, list(accumulate(steps)))
     return StoredIndex(
         stages=tuple((str(key), str(label)) for key, label in value["stages"]),
         chunk=int(value["chunk"]),
@@ -143,7 +143,7 @@ def _stored_events(columns: Sequence[Any]) -> Iterator[StoredEvent]:
 
 def _standings(value: Any, place: int, rows: Sequence[Sequence[str]]) -> StoredStandings:
     counts, lengths, steps = value
-    numbers = _split_rows(lengths, list(accumulate(steps)))[place]
+    numbers = split_rows(lengths, list(accumulate(steps)))[place]
     named = ((rows[number][0], rows[number][3], rows[number][4]) for number in numbers)
     return StoredStandings(int(counts[place]), tuple(named))
 
@@ -154,12 +154,7 @@ def _strings(listed: Sequence[Any]) -> list[str]:
 
 def _lists(value: Sequence[Any]) -> Iterator[tuple[str, ...]]:
     lengths, strings = value[:2]
-    return map(tuple, _split_rows(lengths, _strings(strings)))
-
-
-def _split_rows(lengths: Sequence[int], flat: Sequence[Any]) -> list[Sequence[Any]]:
-    ends = accumulate(lengths)
-    return [flat[end - length : end] for length, end in zip(lengths, ends, strict=True)]
+    return map(tuple, split_rows(lengths, _strings(strings)))
 
 
 def index_columns(index: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,17 +11,16 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses
-from xlareport.pages.home.cost_answer import cost_lines, heaviest
+from xlareport.pages.home.cost_answer import MOST_NAMED, cost_lines, heaviest
 from xlareport.pages.home.memory_answer import memory_lines
 from xlareport.pages.home.time import TimeView, time_view
-from xlareport.pages.program.rank_matrix import rank_words
+from xlareport.pages.program.rank_matrix import describe_rank
 from xlareport.pages.rendering.environment import prose
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import listing
 
-_HEAVIEST = 3
 _BUSIEST = 2
 _AGAIN = 3
 _MOST_NAMES = 4
@@ -86,10 +85,8 @@ def _answers(
         names = _histories(record, [row.instruction for row in heaviest(module.cost)])
         yield Answer("Cost", _lines(cost, names), "All costs", costs.get("cost", ""))
     if record.measured is not None:
-        names = _histories(
-            record,
-            [row.instruction for row in record.measured.slowest[:_HEAVIEST]],
-        )
+        slowest = record.measured.slowest[:MOST_NAMED]
+        names = _histories(record, [row.instruction for row in slowest])
         words_of_time = prose(_time(record.measured), names)
         yield Answer("Measured time", words_of_time, "All times", costs.get("time", ""))
     memory = memory_lines(record, module.cost)
@@ -122,7 +119,7 @@ def _busiest(module: ModuleAnalysis) -> str:
 
 def _time(profile: ProfileRecord) -> str:
     """Return the number and length of the profiled runs, and the slowest instruction."""
-    slowest = profile.slowest[:_HEAVIEST]
+    slowest = profile.slowest[:MOST_NAMED]
     names = listing([f"`%{row.instruction}`" for row in slowest])
     share = units.share(min(1.0, sum(row.share for row in slowest)))
     most = f" {names} took {share} of it." if slowest else ""
@@ -137,7 +134,7 @@ def _modules(report: ReportRecord) -> Answer:
     """Return the answer on other modules and on modules compiled more than once."""
     if len(report.outlines) == 1:
         return Answer("Other modules", prose("None."), "", "")
-    ranks = [rank_words(report)] if len(report.ranks) > 1 else []
+    ranks = [describe_rank(report)] if len(report.ranks) > 1 else []
     message = " ".join([words.many(report), *_again(report), *_other_programs(report), *ranks])
     where = navigation.address(navigation.PROGRAM)
     return Answer("All modules", prose(message), "Execution graph", where)

@@ -6,21 +6,22 @@ from math import isclose
 from xlareport.analysis.cost.heavy import HeavyInstruction
 from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.pages import words
-from xlareport.pages.cost.basis import on_chip_words, time_by_cycles_words
+from xlareport.pages.cost.basis import describe_on_chip, describe_time_by_cycles
 from xlareport.pages.cost.page import devices_of
 from xlareport.pages.cost.unknown_loops import iterations_words, named_loops
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.runtime.english import capitalize, listing
 
-_HEAVIEST = 3
+MOST_NAMED = 3
+"""Instructions that an answer names."""
 _TIE = 1e-3
 """By how much times differ, as a share, that count as equal."""
 
 
 def heaviest(cost: CostReport | None) -> Sequence[HeavyInstruction]:
     """Return the instructions that the answer names, the longest first."""
-    return cost.heaviest[:_HEAVIEST] if cost else ()
+    return cost.heaviest[:MOST_NAMED] if cost else ()
 
 
 def cost_lines(module: ModuleRecord, cost: CostReport) -> list[str]:
@@ -33,7 +34,7 @@ def cost_lines(module: ModuleRecord, cost: CostReport) -> list[str]:
         return []
     work = f"{_work(cost)}{_per_device(module)}".strip()
     first = capitalize(work) if words.is_whole(module) else f"Last snapshot: {work}"
-    time = f"{on_chip_words(cost)}{time_by_cycles_words(cost)}"
+    time = f"{describe_on_chip(cost)}{describe_time_by_cycles(cost)}"
     counted_once = f"{iterations_words(cost)}{_uncounted(cost)}"
     lines = (first, time, _share_of_heaviest(cost, rows), counted_once)
     return [line.strip() for line in lines if line.strip()]
@@ -65,15 +66,15 @@ def _tied(cost: CostReport) -> Sequence[HeavyInstruction]:
         for row in cost.heaviest
         if row.opcode == first.opcode and isclose(row.seconds, seconds, rel_tol=_TIE)
     ]
-    return tied if _HEAVIEST < len(tied) < len(cost.heaviest) else ()
+    return tied if MOST_NAMED < len(tied) < len(cost.heaviest) else ()
 
 
 def _tied_words(rows: Sequence[HeavyInstruction]) -> str:
     """Return `16 all-reduces of 112 µs each`, with the names of the first."""
     kind = units.plural(len(rows), rows[0].opcode.removesuffix("-start"))
     names = sorted((row.instruction for row in rows), key=lambda name: (len(name), name))
-    shown = ", ".join(f"`%{name}`" for name in names[:_HEAVIEST])
-    more = len(rows) - _HEAVIEST
+    shown = ", ".join(f"`%{name}`" for name in names[:MOST_NAMED])
+    more = len(rows) - MOST_NAMED
     return f"{kind} of {units.seconds(rows[0].seconds)} each ({shown} and {more:,} more)"
 
 

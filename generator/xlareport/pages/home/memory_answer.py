@@ -3,7 +3,7 @@
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.source.scopes import plain_path
-from xlareport.pages.memory.analysis_line import analysis_line, padding_words
+from xlareport.pages.memory.analysis_line import analysis_line, describe_padding
 from xlareport.records.cost import MemoryRecord, MemorySpaceRecord
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
@@ -26,9 +26,8 @@ def memory_lines(module: ModuleRecord, cost: CostReport | None) -> list[str]:
     if peak is not None:
         message = f"Peak memory {units.byte_size(peak)}."
     elif memory is not None and memory.estimated_peak_bytes is not None:
-        about = units.byte_size(memory.estimated_peak_bytes)
-        message = f"Peak memory about {about}, guessed from the schedule."
-    padding = padding_words(cost.memory) if cost is not None else ""
+        message = _guessed_peak(memory.estimated_peak_bytes, reserved)
+    padding = describe_padding(cost.memory) if cost is not None else ""
     message += _largest(memory, peak, padding) if memory is not None and message else ""
     allocated = "" if reserved is None else f"Allocated: {units.byte_size(reserved)}. "
     line = analysis_line(cost.memory, module.backend) if cost is not None else ""
@@ -36,6 +35,13 @@ def memory_lines(module: ModuleRecord, cost: CostReport | None) -> list[str]:
     lines = [line for line in (message, f"{allocated}{held}".strip()) if line]
     actions = memory.actions[:1] if memory is not None and lines else ()
     return [*lines, *(f"To lower it: {action.sentence}" for action in actions)]
+
+
+def _guessed_peak(estimate: int, allocated: int | None) -> str:
+    """Return the estimate, or the allocations if it is more: it does not see shared memory."""
+    if allocated is not None and estimate > allocated:
+        return f"Peak memory at most {units.byte_size(allocated)}, all that is allocated."
+    return f"Peak memory about {units.byte_size(estimate)}, guessed from the schedule."
 
 
 def _held_words(memory: MemoryRecord | None) -> str:

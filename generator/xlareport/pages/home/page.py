@@ -1,6 +1,5 @@
 """The home page: the answer first, then ways in by question, then the modules."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 
@@ -23,6 +22,7 @@ from xlareport.records import sentences
 from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportRecord
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 _ROWS_SHOWN = 12
 
@@ -292,9 +292,8 @@ _COST_WAYS = (
 
 def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
     """Yield an option with all its values, those that were set explicitly first."""
-    by_name: dict[str, list[OptionOrigin]] = defaultdict(list)
-    for choice in sorted(choices, key=lambda choice: choice.by != "somebody"):
-        by_name[choice.setting.name].append(choice)
+    ordered = sorted(choices, key=lambda choice: choice.by != "somebody")
+    by_name = group_by_key((choice.setting.name, choice) for choice in ordered)
     for name, options in by_name.items():
         entry = flags.find(name)
         yield SettingRow(
@@ -312,7 +311,7 @@ FLAGS_TABLE = "tpu-flags"
 """The payload of the table of all flags of a `flagfile`."""
 
 
-def tpu_flags_table(flags: TpuFlags) -> Table:
+def tabulate_tpu_flags(flags: TpuFlags) -> Table:
     """Return the table of all flags of a `flagfile`, those first that are not at their defaults."""
     columns = (
         Column("Flag", "code", of="flag"),

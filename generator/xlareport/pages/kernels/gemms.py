@@ -14,7 +14,7 @@ _MOST_RESULTS = 1_000
 _LONGEST = 300
 
 
-def gemm_words(gemms: ModuleGemms, tuning: Sequence[TuningResult] | None) -> str:
+def describe_gemm(gemms: ModuleGemms, tuning: Sequence[TuningResult] | None) -> str:
     """Return sentences: the number of GEMMs, the tile all Triton ones share, the tuning results."""
     parts = [f"{units.plural(len(gemms.gemms), 'GEMM')}."]
     if gemms.same_tile:
@@ -30,7 +30,7 @@ def gemm_words(gemms: ModuleGemms, tuning: Sequence[TuningResult] | None) -> str
     return " ".join(parts)
 
 
-def gemms_table(record: ModuleRecord, gemms: ModuleGemms) -> Table:
+def tabulate_gemms(record: ModuleRecord, gemms: ModuleGemms) -> Table:
     """Return the matmuls, with the cost of tiles and split-K."""
     page = navigation.module_address(record.slug, "code")
     return tabulate(
@@ -70,7 +70,7 @@ def _sizes(sizes: Sequence[int]) -> str:
     return "x".join(map(str, sizes))
 
 
-def tuning_table(tuning: Sequence[TuningResult]) -> Table:
+def tabulate_tuning(tuning: Sequence[TuningResult]) -> Table:
     """Return the autotuner's measurements in file order, which have no instruction names."""
     return tabulate(
         tuning[:_MOST_RESULTS],

@@ -15,7 +15,7 @@ _NAMED = 5
 _FEW_WAVES = 4
 
 
-def occupancy_words(kernel: KernelRecord) -> str:
+def describe_occupancy(kernel: KernelRecord) -> str:
     """Return the occupancy of a kernel in a few words."""
     if kernel.occupancy is not None:
         by = " and ".join(kernel.limited_by) if kernel.occupancy < 1 else ""

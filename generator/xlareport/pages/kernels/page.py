@@ -11,8 +11,8 @@ from xlareport import reader_table
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
 from xlareport.pages import navigation
-from xlareport.pages.kernels.gemms import gemm_words, gemms_table, tuning_table
-from xlareport.pages.kernels.kernel_sentences import describe_kernel, occupancy_words
+from xlareport.pages.kernels.gemms import describe_gemm, tabulate_gemms, tabulate_tuning
+from xlareport.pages.kernels.kernel_sentences import describe_kernel, describe_occupancy
 from xlareport.pages.large_figures import Figure
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table, tabulate
@@ -62,9 +62,9 @@ def kernels_page(
     if kernels.command_buffers:
         tables["command-buffers"] = _command_buffers(kernels.command_buffers)
     if kernels.gemms is not None:
-        tables["gemms"] = gemms_table(record, kernels.gemms)
+        tables["gemms"] = tabulate_gemms(record, kernels.gemms)
     if tuning:
-        tables["tuning"] = tuning_table(tuning)
+        tables["tuning"] = tabulate_tuning(tuning)
     return KernelsPage(
         tables=tables,
         lead=_lead(ranked),
@@ -74,14 +74,14 @@ def kernels_page(
         kernels=tuple(
             KernelView(
                 candidate.name,
-                occupancy_words(candidate),
+                describe_occupancy(candidate),
                 tuple(map(prose, describe_kernel(candidate, kernels))),
             )
             for candidate in ranked[:_DESCRIBED]
         ),
         more=max(0, len(ranked) - _DESCRIBED),
         unit=kernels.unit,
-        gemms=gemm_words(kernels.gemms, tuning) if kernels.gemms else "",
+        gemms=describe_gemm(kernels.gemms, tuning) if kernels.gemms else "",
     )
 
 

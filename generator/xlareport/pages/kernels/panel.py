@@ -1,11 +1,11 @@
 """The figures of a GPU kernel in the panel of the instruction that launches it."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
-from xlareport.pages.kernels.kernel_sentences import occupancy_words
+from xlareport.pages.kernels.kernel_sentences import describe_occupancy
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 _MOST_KERNELS = 10
 """Limit on kernels of one instruction in the panel; the table has all."""
@@ -15,10 +15,10 @@ PanelRows = list[list[str]]
 
 def kernel_facts(kernels: ModuleKernels | None) -> Mapping[tuple[str, str], PanelRows]:
     """Return the figures of kernels by the (computation, instruction) that launches them."""
-    by_instruction: dict[tuple[str, str], list[KernelRecord]] = defaultdict(list)
-    for kernel in kernels.kernels if kernels else ():
-        for place in kernel.instructions:
-            by_instruction[place].append(kernel)
+    launched = kernels.kernels if kernels else ()
+    by_instruction = group_by_key(
+        (place, kernel) for kernel in launched for place in kernel.instructions
+    )
     return {
         place: [list(fact) for kernel in listed[:_MOST_KERNELS] for fact in _facts(kernel)]
         for place, listed in by_instruction.items()
@@ -41,6 +41,6 @@ def _facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
     if kernel.spilled_registers is not None:
         yield "Spilled registers", str(kernel.spilled_registers)
     if kernel.occupancy is not None or kernel.occupancy_at_most is not None:
-        yield "Occupancy", occupancy_words(kernel)
+        yield "Occupancy", describe_occupancy(kernel)
     if kernel.waves is not None:
         yield "Waves", f"{kernel.waves:.3g}"

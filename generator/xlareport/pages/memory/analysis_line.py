@@ -47,7 +47,7 @@ def _peak_note(held: HeldMemory, stats: MemoryStats, backend: str | None, chip: 
     return f" ({size} of it in {space}, where {counted}; peak memory is {main} alone)"
 
 
-def padding_words(memory: MemoryReport) -> str:
+def describe_padding(memory: MemoryReport) -> str:
     """Return how much of the arguments is padding, after a comma; empty if next to nothing is."""
     held, padding = memory.figures.held, memory.argument_padding_bytes
     if held is None or not padding:

@@ -13,23 +13,23 @@ from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation
 from xlareport.pages.cost.page import cost_parts, per_device
 from xlareport.pages.large_figures import Figure
-from xlareport.pages.memory.analysis_line import analysis_line, padding_words
+from xlareport.pages.memory.analysis_line import analysis_line, describe_padding
 from xlareport.pages.memory.chart import MemoryChart, memory_chart
 from xlareport.pages.memory.peak_words import (
-    live_range_words,
-    marked_words,
+    describe_live_range,
+    describe_marked,
+    describe_saving,
     peak_place,
-    saving_words,
 )
 from xlareport.pages.memory.tables import (
-    arguments_table,
-    breakdown_table,
-    fills_table,
-    kinds_table,
-    layouts_table,
-    memory_tables,
-    shares_table,
-    spaces_table,
+    tabulate_arguments,
+    tabulate_breakdown,
+    tabulate_fills,
+    tabulate_kinds,
+    tabulate_layouts,
+    tabulate_memory,
+    tabulate_shares,
+    tabulate_spaces,
 )
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import PartPage, Table
@@ -77,27 +77,27 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
     memory = cost.memory
     charts = tuple(_charts(module.backend, memory))
     return MemoryPage(
-        tables=memory_tables(module.backend, memory),
+        tables=tabulate_memory(module.backend, memory),
         lead=prose(_lead(memory)),
         per_device=per_device(cost.totals.devices),
         figures=tuple(_figures(memory, module.backend)),
         further=tuple(prose(words) for words in _further(memory, module)),
         is_estimate=memory.estimate is not None,
-        spaces=spaces_table(module.backend, memory),
+        spaces=tabulate_spaces(module.backend, memory),
         actions=tuple(_actions(memory, module)),
         charts=tuple(chart for chart in charts if not _is_small(chart, charts)),
         small_charts=tuple(chart for chart in charts if _is_small(chart, charts)),
         curve_words=_CURVE_ESTIMATE if memory.estimate else _CURVE,
         peak=_peak(memory),
-        arguments=arguments_table(memory),
-        peak_scopes=shares_table("Scope", memory.peak_scopes, "(no op_name)"),
-        peak_lines=shares_table("Line", memory.peak_lines, "(no source info)"),
-        breakdown=breakdown_table(memory.breakdown),
-        saving=saving_words(memory),
-        kinds=kinds_table(module.backend, memory),
+        arguments=tabulate_arguments(memory),
+        peak_scopes=tabulate_shares("Scope", memory.peak_scopes, "(no op_name)"),
+        peak_lines=tabulate_shares("Line", memory.peak_lines, "(no source info)"),
+        breakdown=tabulate_breakdown(memory.breakdown),
+        saving=describe_saving(memory),
+        kinds=tabulate_kinds(module.backend, memory),
         donation=_donation(memory),
-        fills=fills_table(module.backend, memory),
-        layouts=layouts_table(module.backend, memory),
+        fills=tabulate_fills(module.backend, memory),
+        layouts=tabulate_layouts(module.backend, memory),
         remat=prose(_remat(memory)),
         host=_host_words(memory),
     )
@@ -121,7 +121,6 @@ TAB = ModuleTab(
     memory_page,
     place=40,
 )
-
 
 _LEAST_LOST = 0.03
 """Of the peak: less fragmentation is no matter. It is allocated, and lowers no peak."""
@@ -156,9 +155,16 @@ def _lead(memory: MemoryReport) -> str:
         facts.append(
             f"peak memory: about {units.byte_size(memory.estimate.bytes)} at "
             f"`%{memory.estimate.at}`, estimated from the schedule, since the dump has no "
-            f"{_missing_file(memory)} of this module"
+            f"{_missing_file(memory)} of this module{_beyond_allocated(memory)}"
         )
     return f"{capitalize('; '.join(facts))}.{_host(memory)}{_without_curve(memory)}"
+
+
+def _beyond_allocated(memory: MemoryReport) -> str:
+    allocated, estimate = memory.figures.allocated_bytes, memory.estimate
+    if allocated is None or estimate is None or estimate.bytes <= allocated:
+        return ""
+    return f", and at most the {units.byte_size(allocated)} allocated: values share memory"
 
 
 def _host_words(memory: MemoryReport) -> str:
@@ -204,7 +210,7 @@ def _figures(memory: MemoryReport, backend: str | None) -> list[Figure]:
         rows = [("Peak memory", memory.estimate.bytes, "estimated from the schedule")]
     if held is not None:
         rows += [
-            ("Arguments", held.argument_bytes, f"entry parameters{padding_words(memory)}"),
+            ("Arguments", held.argument_bytes, f"entry parameters{describe_padding(memory)}"),
             ("Outputs", held.output_bytes, "including those aliased with arguments"),
             ("Alias", held.alias_bytes, "outputs that reuse argument memory"),
         ]
@@ -230,7 +236,7 @@ def _further(memory: MemoryReport, module: ModuleRecord) -> Iterator[str]:
     line = analysis_line(memory, module.backend)
     if module.frontend == "jax" and line:
         yield line
-    live = live_range_words(memory)
+    live = describe_live_range(memory)
     if live:
         yield live
 
@@ -288,7 +294,7 @@ def _peak(memory: MemoryReport) -> str:
     when = f", {place}" if memory.plateau else f": {at} ({place})"
     return (
         f"{units.plural(memory.at_peak_count, 'buffer')} in use at peak{when}."
-        f"{_without_value(memory)}{marked_words(memory)}"
+        f"{_without_value(memory)}{describe_marked(memory)}"
     )
 
 

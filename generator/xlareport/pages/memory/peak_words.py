@@ -26,7 +26,7 @@ def peak_place(memory: MemoryReport) -> str:
     return f", within 1% of it from schedule position {first} to {last}{where}{also}"
 
 
-def live_range_words(memory: MemoryReport) -> str:
+def describe_live_range(memory: MemoryReport) -> str:
     """Return the peak that the live-range file gives, and how it is to be read."""
     live, marked = memory.figures.live_peak_bytes, memory.marked_position
     if live is None:
@@ -50,7 +50,7 @@ def _larger_sum(memory: MemoryReport) -> str:
     )
 
 
-def marked_words(memory: MemoryReport) -> str:
+def describe_marked(memory: MemoryReport) -> str:
     """Return where the live-range file has its mark, if that is another position."""
     if memory.marked_position in (None, memory.peak_position):
         return ""
@@ -59,7 +59,7 @@ def marked_words(memory: MemoryReport) -> str:
     return f" The live-range file marks position {units.count(memory.marked_position or 0)}{size}."
 
 
-def saving_words(memory: MemoryReport) -> str:
+def describe_saving(memory: MemoryReport) -> str:
     """Return how the peak could be lowered by a fifth."""
     saving = memory.saving
     if saving is None:
@@ -76,7 +76,7 @@ def saving_words(memory: MemoryReport) -> str:
         else (f"these {len(saving.buffers):,} buffers", "Total size:")
     )
     why = _why_so_much(freed, saving.peak - saving.reached)
-    words = plain(taken_over_words(saving))
+    words = plain(describe_takeovers(saving))
     in_place = f" {words}." if words else ""
     before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
     share = units.share(1 - saving.reached / saving.peak)
@@ -103,7 +103,7 @@ def _held_words(memory: MemoryReport) -> str:
     return f", with {', '.join(parts)}" if parts else ""
 
 
-def taken_over_words(saving: Saving) -> str:
+def describe_takeovers(saving: Saving) -> str:
     """Return which values use the memory of the buffers at other times, and also have to shrink."""
     words = [
         f"{first_few([f'`%{name}`' for name in names], _NAMED)} "

@@ -20,7 +20,7 @@ from xlareport.records.sentences import why
 from xlareport.runtime import units
 
 
-def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Table]:
+def tabulate_memory(backend: str | None, memory: MemoryReport) -> Mapping[str, Table]:
     """Return the tables of the page by their names, without those that are empty."""
     tables = {
         "living": _living(memory),
@@ -202,7 +202,7 @@ _FILLS = 12
 _SHARES = 12
 
 
-def spaces_table(backend: str | None, memory: MemoryReport) -> Table:
+def tabulate_spaces(backend: str | None, memory: MemoryReport) -> Table:
     """Return the table of memory spaces, with the figures of the memory usage report."""
     return tabulate(
         memory.figures.spaces,
@@ -232,7 +232,7 @@ def _reported(memory: MemoryReport, space: SpaceFigures) -> str:
     return f"agrees{included}{named}"
 
 
-def kinds_table(backend: str | None, memory: MemoryReport) -> Table:
+def tabulate_kinds(backend: str | None, memory: MemoryReport) -> Table:
     """Return the allocations by memory space and kind."""
     return tabulate(
         memory.kinds,
@@ -245,7 +245,7 @@ def kinds_table(backend: str | None, memory: MemoryReport) -> Table:
     )
 
 
-def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
+def tabulate_layouts(backend: str | None, memory: MemoryReport) -> Table:
     """Return the table of values that layouts place in each memory space."""
     return tabulate(
         memory.layout_spaces,
@@ -264,14 +264,14 @@ def _levers(memory: MemoryReport) -> Sequence[ValueRow]:
     return () if saving is None or not saving.is_enough else memory.saving_values
 
 
-def shares_table(title: str, shares: Sequence[Share], nothing: str) -> Table:
+def tabulate_shares(title: str, shares: Sequence[Share], nothing: str) -> Table:
     """Return the largest shares of the peak; `nothing` is shown for a missing name."""
     columns = (Column(title), Column("HLO values", "int"), Column("Size", "bytes"))
     rows = [(share.name or nothing, share.count, share.size) for share in shares[:_SHARES]]
     return Table(columns, rows)
 
 
-def arguments_table(memory: MemoryReport) -> Table:
+def tabulate_arguments(memory: MemoryReport) -> Table:
     """Return the arguments by the beginnings of their names."""
     return tabulate(
         memory.argument_groups[:_SHARES],
@@ -285,7 +285,7 @@ def arguments_table(memory: MemoryReport) -> Table:
     )
 
 
-def breakdown_table(breakdown: Sequence[ScopeShare]) -> Table:
+def tabulate_breakdown(breakdown: Sequence[ScopeShare]) -> Table:
     """Return the lines of the breakdown of the peak that matter, in the order of the file."""
     whole = breakdown[0].total if breakdown else 0
     wanted = [line for line in breakdown if whole and line.total / whole >= _TREE_LEAST]
@@ -300,7 +300,7 @@ def breakdown_table(breakdown: Sequence[ScopeShare]) -> Table:
     )
 
 
-def fills_table(backend: str | None, memory: MemoryReport) -> Table:
+def tabulate_fills(backend: str | None, memory: MemoryReport) -> Table:
     """Return the allocations that lose most, with how full each gets."""
     return tabulate(
         (fill for fill in memory.fills[:_FILLS] if fill.lost),

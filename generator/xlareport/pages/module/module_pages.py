@@ -1,6 +1,6 @@
 """The pages of modules: the parts of each, a tab for each part, and all files of these pages."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -76,26 +76,37 @@ class ModulesShown(Struct, frozen=True):
     """Payloads of the modules' tables, by their keys."""
 
 
-def module_files(
-    modules: Sequence[ModuleToShow], templates: Mapping[str, bytes] = MappingProxyType({})
-) -> ModulesShown:
-    """Return the files of the pages of some modules, with all of their small payloads.
+def show_module(to_show: ModuleToShow) -> ModulesShown:
+    """Return the files of the pages of a module, with all of their small payloads.
 
-    `templates` are compiled. A fault of ours in one of these pages costs that page.
+    A fault of ours in one of these pages costs that page.
+    """
+    faults = Faults(module_path(to_show.analysis.summary.files))
+    made_parts = list(_files(to_show, faults))
+    files = [part for part in made_parts if not isinstance(part, Payload)]
+    payloads = {part.key: part for part in made_parts if isinstance(part, Payload)}
+    columns = {key: payloads.pop(key) for key in [*payloads] if key.startswith(f"{COLUMNS}/")}
+    together = partial(_payloads, to_show, payloads.values())
+    files.extend(faults.attempt_all("What its pages load", together))
+    return ModulesShown(files, faults.problems, columns)
+
+
+def module_files(
+    modules: Sequence[ModuleToShow],
+    templates: Mapping[str, bytes] = MappingProxyType({}),
+    show: Callable[[ModuleToShow], ModulesShown] = show_module,
+) -> ModulesShown:
+    """Return the files of the pages of some modules, each as of `show`.
+
+    `templates` are compiled.
     """
     take_compiled(templates)
-    shown = ModulesShown([], [], {})
-    for to_show in modules:
-        faults = Faults(module_path(to_show.analysis.summary.files))
-        made_parts = list(_files(to_show, faults))
-        shown.files.extend(part for part in made_parts if not isinstance(part, Payload))
-        payloads = {part.key: part for part in made_parts if isinstance(part, Payload)}
-        columns = {key: payloads.pop(key) for key in [*payloads] if key.startswith(f"{COLUMNS}/")}
-        shown.columns.update(columns)
-        together = partial(_payloads, to_show, payloads.values())
-        shown.files.extend(faults.attempt_all("What its pages load", together))
-        shown.problems.extend(faults.problems)
-    return shown
+    every = ModulesShown([], [], {})
+    for shown in map(show, modules):
+        every.files.extend(shown.files)
+        every.problems.extend(shown.problems)
+        every.columns.update(shown.columns)
+    return every
 
 
 def _payloads(to_show: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[TextFile]:

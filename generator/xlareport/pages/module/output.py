@@ -48,7 +48,7 @@ from xlareport.pages.search.payload import (
 from xlareport.pages.steps.change_rows import further_rows
 from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import step_payload
-from xlareport.pages.steps.step_figures import step_figures, time_words, uncounted_words
+from xlareport.pages.steps.step_figures import describe_uncounted, step_figures, time_words
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pages.steps.unfused import unfused_groups
 from xlareport.pages.texts.page import KeptTexts
@@ -229,7 +229,7 @@ class ModulePages:
                 growth = overview.growth[number - 1 : number + 1]
                 added = {
                     "figures": step_figures(*growth),
-                    "uncounted": uncounted_words(*growth),
+                    "uncounted": describe_uncounted(*growth),
                     "time": time_words(overview.step_times[number]),
                     "groups": [*page.payload["groups"], *self._unfused(number)],
                 }

@@ -65,7 +65,7 @@ class PassesPage(PartPage, frozen=True):
 
 def passes_page(module: ModuleAnalysis, overview: Overview) -> PassesPage:
     """Return the tab of one module."""
-    summary, tables = module.summary, dict(overview_tables(overview))
+    summary, tables = module.summary, dict(tabulate_overview(overview))
     replay = None
     if module.replay is not None:
         replay = _replay(summary, overview, module.replay)
@@ -108,16 +108,16 @@ def overview_part(summary: ModuleSummary, overview: Overview) -> OverviewPart:
     )
 
 
-def overview_tables(overview: Overview) -> Mapping[str, Table]:
+def tabulate_overview(overview: Overview) -> Mapping[str, Table]:
     """Return the tables of the part by their names, without those that are empty."""
-    tables = {"busiest": busiest_table(overview.busiest), "passes": passes_table(overview)}
+    tables = {"busiest": tabulate_busiest(overview.busiest), "passes": tabulate_passes(overview)}
     return {name: table for name, table in tables.items() if table.rows}
 
 
 _UNNAMED = "(before a pipeline, in no file name)"
 
 
-def busiest_table(busies: Sequence[PassChanges]) -> Table:
+def tabulate_busiest(busies: Sequence[PassChanges]) -> Table:
     """Return the table of the passes that changed something."""
     return tabulate(
         busies,
@@ -139,7 +139,7 @@ def busiest_table(busies: Sequence[PassChanges]) -> Table:
     )
 
 
-def passes_table(overview: Overview) -> Table:
+def tabulate_passes(overview: Overview) -> Table:
     """Return the table of passes with their times."""
     return tabulate(
         overview.passes,

@@ -12,7 +12,7 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
-from xlareport.pages.cost.basis import on_chip_words
+from xlareport.pages.cost.basis import describe_on_chip
 from xlareport.pages.cost.page import devices_of
 from xlareport.pages.findings.section import FindingsView, module_findings
 from xlareport.pages.large_figures import Figure, main_figures
@@ -22,7 +22,7 @@ from xlareport.pages.module.signature import (
     SignaturePart,
     has_many,
     signature_part,
-    signature_table,
+    tabulate_signature,
 )
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import PartPage, Table
@@ -121,7 +121,6 @@ _NO_CODE = (
     "LLVM IR, PTX and object files next to the HLO."
 )
 
-
 _HEAVIEST = (
     "Ranked by roofline time: max(FLOPs / peak FLOP/s, bytes / memory bandwidth, bytes sent / "
     "interconnect bandwidth), loops multiplied by trip count. Not measured."
@@ -136,7 +135,7 @@ def _heaviest_words(cost: CostReport | None) -> str:
     """Return what the ranking is by, and what the roofline leaves out."""
     if cost is None:
         return _HEAVIEST
-    return f"{_BY_CYCLES if cost.by_cycles else _HEAVIEST}{on_chip_words(cost)}"
+    return f"{_BY_CYCLES if cost.by_cycles else _HEAVIEST}{describe_on_chip(cost)}"
 
 
 def _fusion_words(record: ModuleRecord, summary: ModuleSummary) -> str:
@@ -165,7 +164,7 @@ def _no_heaviest(module: ModuleRecord) -> str:
 
 def module_tables(summary: ModuleSummary) -> Mapping[str, Table]:
     """Return the tables of the page by their names."""
-    return {"arguments": signature_table(summary.signature)} if has_many(summary) else {}
+    return {"arguments": tabulate_signature(summary.signature)} if has_many(summary) else {}
 
 
 def _chips(module: ModuleRecord, second_id: int | None) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def signature_part(summary: ModuleSummary, padding: int = 0) -> SignaturePart:
         words=_signature_words(summary.signature, summary.features.given, padding),
         weights_words=_weights_words(summary),
         constants=_constants_table(summary),
-        arguments=None if has_many(summary) else signature_table(summary.signature),
+        arguments=None if has_many(summary) else tabulate_signature(summary.signature),
     )
 
 
@@ -125,7 +125,7 @@ def _constants_table(summary: ModuleSummary) -> Table:
     )
 
 
-def signature_table(signature: Signature) -> Table:
+def tabulate_signature(signature: Signature) -> Table:
     """Return the table of the arguments."""
     return tabulate(
         signature.arguments,

@@ -12,7 +12,7 @@ from xlareport.analysis.compare.verdict import judge_figures
 from xlareport.analysis.trends import Night, Step, find_steps, labels
 from xlareport.pages import words
 from xlareport.pages.compare.compared_figures import written
-from xlareport.pages.compare.verdict import verdict_sentence
+from xlareport.pages.compare.verdict import describe_verdict
 from xlareport.pages.nightly.curve import figure_curve, night_minute
 from xlareport.pages.tables import Column, Table
 from xlareport.records.report import ModuleRecord, ReportRecord
@@ -153,7 +153,7 @@ def _last(nights: Sequence[Night]) -> str:
     if main is None or main not in before.figures:
         return ""
     verdict = judge_figures(before.figures[main], after.figures[main])
-    return f" The last night against the one before: {verdict_sentence(verdict)}"
+    return f" The last night against the one before: {describe_verdict(verdict)}"
 
 
 def _steps(nights: Sequence[Night]) -> list[tuple[str, str, Step]]:
@@ -194,7 +194,7 @@ def _address(nightly: Nightly, night: Night) -> str:
     return path if path.startswith("../") else f"./{path}"
 
 
-def nights_table(nights: Sequence[Night]) -> Table:
+def tabulate_nights(nights: Sequence[Night]) -> Table:
     """Return the table of all nights and modules."""
     columns = (
         Column("Night", help="UTC"),

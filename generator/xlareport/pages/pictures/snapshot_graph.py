@@ -27,6 +27,7 @@ from xlareport.pictures.boxes import (
 from xlareport.pictures.shade import NO_COLOR_DATA, ColorData, Shade, shade_of
 from xlareport.snapshots import ParsedSnapshot
 from xlareport.storage.payloads import Payload, make_payload
+from xlareport.storage.rows import flat
 from xlareport.storage.string_folding import fold_strings
 
 _LONGEST_ARGUMENT = 12
@@ -65,7 +66,7 @@ def columns(rows: Iterable[ShownInstruction], known: ColorData) -> Mapping[str, 
         size = instruction.shape.element_count, instruction.shape.byte_size
         shade = shade_of(instruction, known)
         names.append(instruction.name)
-        arguments.append(argument_words(instruction))
+        arguments.append(describe_arguments(instruction))
         cells.append(
             (
                 looks.number(look(row)),
@@ -116,7 +117,7 @@ def _arguments(words: list[str]) -> list[Any]:
     return [fold_strings(list(texts.values)).listed(), numbers]
 
 
-def argument_words(instruction: Instruction) -> str:
+def describe_arguments(instruction: Instruction) -> str:
     """Return the number of a parameter, a short constant, or which element is taken."""
     argument = instruction.argument or instruction.attributes.get("index", "")
     is_shown = instruction.opcode in _WITH_ARGUMENT and len(argument) <= _LONGEST_ARGUMENT
@@ -128,12 +129,6 @@ def interned(values: Iterable[Any]) -> list[Any]:
     distinct = Interned()
     numbers = list(map(distinct.number, values))
     return [list(distinct.values), numbers]
-
-
-def flat(rows: Iterable[Iterable[Any]]) -> list[Any]:
-    """Return how long the rows are, and all that is in them."""
-    lists = [list(row) for row in rows]
-    return [list(map(len, lists)), list(chain(*lists))]
 
 
 _MOST_INSTRUCTIONS = 200_000

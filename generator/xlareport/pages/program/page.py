@@ -81,7 +81,7 @@ def program_page(
         notes=drawing.notes if drawing else (),
         links=_links_words(report),
         chain=prose(_chain_words(report, relations.chains)),
-        link_table=links_table(report),
+        link_table=tabulate_links(report),
         recompiled=_recompiled(report),
         not_recompiled=_not_recompiled(report),
         repeated=_repeated(report),
@@ -92,7 +92,7 @@ def program_page(
     )
 
 
-def links_table(report: ReportRecord) -> Table:
+def tabulate_links(report: ReportRecord) -> Table:
     """Return the table of links."""
     columns = (
         Column("From", "link"),

@@ -1,6 +1,6 @@
 """The picture of the whole program: modules in the order of their compilation, links as arrows."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from heapq import nsmallest
@@ -13,6 +13,7 @@ from xlareport.pictures.drawing import Arrow, Box, Drawing, Family, Group
 from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 _DRAWN = 60
 _LEAST_MODULES = 2
@@ -88,10 +89,11 @@ def _groups(drawn: Sequence[ModuleOutline], report: ReportRecord) -> tuple[Group
     """Return frames for the modules of each process, or for recompilations of one function."""
     if (report.processes or 0) > 1:
         return tuple(_of_processes(drawn, report.ranks))
-    members: dict[int, list[str]] = {}
-    for module in drawn:
-        if module.retrace_group is not None and module.role not in HELPERS:
-            members.setdefault(module.retrace_group, []).append(module.key)
+    members = group_by_key(
+        (module.retrace_group, module.key)
+        for module in drawn
+        if module.retrace_group is not None and module.role not in HELPERS
+    )
     return tuple(
         Group(
             f"retrace-{place}",
@@ -105,10 +107,7 @@ def _groups(drawn: Sequence[ModuleOutline], report: ReportRecord) -> tuple[Group
 
 
 def _of_processes(drawn: Sequence[ModuleOutline], names: Sequence[str]) -> Iterator[Group]:
-    members: dict[int, list[str]] = defaultdict(list)
-    for module in drawn:
-        if module.process is not None:
-            members[module.process].append(module.key)
-    for number, keys in members.items():
+    known = ((module.process, module.key) for module in drawn if module.process is not None)
+    for number, keys in group_by_key(known).items():
         name = names[number - 1]
         yield Group(f"process-{number}", name, "scope", tuple(keys))

@@ -1,6 +1,5 @@
 """Ranks on the page of the program: a matrix of modules by ranks, and where modules differ."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
@@ -16,6 +15,7 @@ from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.module_outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
+from xlareport.runtime.grouping import group_by_key
 
 RANKS_TABLE = "program-ranks"
 """The payload key of the matrix."""
@@ -70,13 +70,13 @@ def ranks_section(report: ReportRecord) -> RanksSection | None:
     modules = report.by_key
     more = len(shown) - _DETAILS_SHOWN
     return RanksSection(
-        lead=prose(rank_words(report)),
+        lead=prose(describe_rank(report)),
         details=tuple(_detail(*row, modules, report.ranks) for row in shown[:_DETAILS_SHOWN]),
         more=f"And {units.plural(more, 'difference')} more, in report.json." if more > 0 else "",
     )
 
 
-def rank_words(report: ReportRecord) -> str:
+def describe_rank(report: ReportRecord) -> str:
     """Return in a few sentences how the modules of the ranks agree; names are in backticks."""
     total = units.plural(len(report.ranks), "rank")
     groups = report.rank_groups
@@ -179,16 +179,15 @@ def _link(module: ModuleOutline) -> Link:
     return Link(words.short_name(module.name), address)
 
 
-def ranks_table(report: ReportRecord) -> Table:
+def tabulate_ranks(report: ReportRecord) -> Table:
     """Return the matrix: a row for each module, a column for ranks with equal modules.
 
     Letters identify the modules of one row: `A` is that of most ranks.
     """
     modules = report.by_key
     rows = list(_matrix_rows(report))
-    patterns: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for number in range(1, len(report.ranks) + 1):
-        patterns[tuple(row.letter(number) for row in rows)].append(number)
+    ranks = range(1, len(report.ranks) + 1)
+    patterns = group_by_key((tuple(row.letter(rank) for row in rows), rank) for rank in ranks)
     shown = list(patterns.values())[:_COLUMNS]
     columns = (
         Column("Module", "link"),

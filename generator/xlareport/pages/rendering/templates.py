@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jinja2 import BytecodeCache, Environment, FileSystemBytecodeCache
@@ -58,7 +59,13 @@ class Compiled(BytecodeCache):
             self.kept[bucket.key] = bucket.bytecode_to_string()
 
 
-def _between_builds() -> BytecodeCache | None:
+def user_folder() -> Path | None:
+    """Return a folder between builds that is the user's alone; None where there is none."""
+    cache = _between_builds()
+    return Path(cache.directory) / "xlareport" if cache else None
+
+
+def _between_builds() -> FileSystemBytecodeCache | None:
     if sys.dont_write_bytecode:
         return None
     try:

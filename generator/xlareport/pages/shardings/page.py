@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from xlareport.analysis.shardings.shardy_texts import ShardyStep
 from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
-from xlareport.pages.shardings.tables import sharding_tables
+from xlareport.pages.shardings.tables import tabulate_shardings
 from xlareport.pages.tables import PartPage
 from xlareport.pages.tabs import ModuleTab
 from xlareport.records.report import ModuleRecord
@@ -49,7 +49,7 @@ def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPa
     """Return the page of one module."""
     more = len(record.shardings) - _MOST_DRAWN
     return ShardingsPage(
-        tables=sharding_tables(record, module.collectives),
+        tables=tabulate_shardings(record, module.collectives),
         lead=_lead(record),
         mesh_words=_mesh_words(record.mesh),
         mesh=draw_mesh(record.mesh) if record.mesh is not None else Markup(),

@@ -10,14 +10,10 @@ from xlareport.analysis.shardings.shardy_texts import ShardyStep
 from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.readers.partitioner_log import PartitionerWarning
 from xlareport.records.collectives import CollectiveRecord
-from xlareport.records.shardings import (
-    MeshRecord,
-    ShardingsRecord,
-    words_along,
-)
+from xlareport.records.shardings import MeshRecord, ShardingsRecord, words_along
 
 
-def sharding_tables(
+def tabulate_shardings(
     record: ShardingsRecord, collectives: Sequence[CollectiveRecord] = ()
 ) -> Mapping[str, Table]:
     """Return the tables of the page by their names; those without rows are not there."""

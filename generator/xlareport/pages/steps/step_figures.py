@@ -21,7 +21,7 @@ def step_figures(before: Growth, after: Growth) -> tuple[StepFigure, ...]:
     return tuple(_figures(before, after))
 
 
-def uncounted_words(before: Growth, after: Growth) -> str:
+def describe_uncounted(before: Growth, after: Growth) -> str:
     """Return which figures were not counted for a step; '' if all were."""
     names = [
         name

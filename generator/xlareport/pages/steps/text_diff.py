@@ -30,11 +30,9 @@ class StoredLines(Struct, frozen=True):
         """Return the number of a line by its text without indentation; a header lacks its brace."""
         if len(text) > _LINE_LENGTH:
             return None
-        for line in (f"  {text}", f"{text} {{"):
-            number = self.numbers.get(line.encode("utf-8", "surrogatepass"))
-            if number is not None:
-                return number
-        return None
+        line = text.encode("utf-8", "surrogatepass")
+        number = self.numbers.get(b"  " + line)
+        return self.numbers.get(line + b" {") if number is None else number
 
 
 class _Lines:

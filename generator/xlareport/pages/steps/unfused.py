@@ -1,6 +1,5 @@
 """Pairs that the GPU fusion pass did not fuse, as groups of its step: one group for each reason."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ from xlareport.analysis.code.unfused_pairs import OF_THE_PRODUCER, UnfusedPair
 from xlareport.knowledge.grades import weakest
 from xlareport.pages.words import fusion_estimate
 from xlareport.runtime.english import first_few
+from xlareport.runtime.grouping import group_by_key
 
 _LONGEST_REASON = 200
 _MOST_LISTED = 4
@@ -17,9 +17,7 @@ _MOST_PAIRS = 300
 
 def unfused_groups(pairs: Sequence[UnfusedPair]) -> list[dict[str, Any]]:
     """Return the groups of a step's payload, the most frequent reason first."""
-    by_reason: dict[str, list[UnfusedPair]] = defaultdict(list)
-    for pair in pairs:
-        by_reason[pair.reason].append(pair)
+    by_reason = group_by_key((pair.reason, pair) for pair in pairs)
     return [
         {
             "kind": "unfused",

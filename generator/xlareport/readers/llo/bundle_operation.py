@@ -8,7 +8,7 @@ import re
 from msgspec import Struct
 
 _OPERATION = re.compile(
-    r"\s*+(?:%([\w.]+) = )?([a-zA-Z_][\w.-]*+)(?:\s++\((!?)%([\w.]+)\),?)?\s*+(.*)", re.DOTALL
+    r"\s*+(?:%([\w.]+) = )?(\d*+[a-zA-Z_][\w.-]*+)(?:\s++\((!?)%([\w.]+)\),?)?\s*+(.*)", re.DOTALL
 )
 _REGISTER = re.compile(r"%([\w.]+)")
 SPILL = "_spill"

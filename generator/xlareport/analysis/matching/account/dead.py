@@ -60,11 +60,12 @@ class DeadLines:
         for line in reversed(computation.instructions):  # XLA prints operands before their users
             node = frame.nodes.get(line.name)
             lost = node is not None and not node.kept and not self._lives.get(node, False)
-            used = line is computation.root and called
+            if not lost or (line is computation.root and called):
+                continue
             readers = {reader.name for reader in computation.users.get(line.name, ())}
             if line.name in unread and computation.root is not None:
                 readers.discard(computation.root.name)
-            if lost and not used and readers <= dead:
+            if readers <= dead:
                 dead.add(line.name)
         return dead
 

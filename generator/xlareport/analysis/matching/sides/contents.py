@@ -40,8 +40,11 @@ class Contents(Struct):
     def _derive(self, computation: Computation, depth: int) -> int:
         values: dict[str, int] = {}
         for line in computation.instructions:
-            names = [operand.partition("#") for operand in line.operands]
-            operands = tuple([(values.get(name, UNKNOWN), element) for name, _, element in names])
+            if line.operand_names is line.operands:  # no elements of tuples
+                operands = tuple([(values.get(name, UNKNOWN), "") for name in line.operands])
+            else:
+                parts = [operand.partition("#") for operand in line.operands]
+                operands = tuple([(values.get(name, UNKNOWN), part) for name, _, part in parts])
             callees = tuple([self.of(callee, depth + 1) for callee in callees_of(line)])
             values[line.name] = self.tokens.of(("line", self.forms.of(line), callees, operands))
         root = computation.root

@@ -241,7 +241,7 @@ class Graph:
         """Return the node and tuple path of an operand; None if the name is unknown."""
         name, _, element = operand.partition("#")
         line = frame.computation.by_name.get(name)
-        path = _path(element)
+        path = _path(element) if element else ()
         if line is None:
             return None
         for _ in range(_LONGEST_CHAIN):
@@ -336,7 +336,7 @@ def _to_operand(
     instruction = frame.computation.by_name.get(name)
     if instruction is None:
         return None
-    return frame, instruction, (*_path(element), *path)
+    return frame, instruction, (*_path(element), *path) if element else path
 
 
 def _path(element: str) -> tuple[int, ...]:

@@ -55,7 +55,8 @@ def dead_names(computation: Computation) -> frozenset[str]:
     """Return the names of instructions that have no users apart from dead code."""
     lines = computation.by_name
     has_root = computation.root is not None and computation.root.is_root
-    if not has_root or not any(is_idle(line, computation) for line in lines.values()):
+    unused = lines.keys() - computation.users.keys()
+    if not has_root or not any(_can_be_dead(lines[name], computation) for name in unused):
         return frozenset()
     acting = (name for name, line in lines.items() if not _can_be_dead(line, computation))
     live = reachable(acting, lambda name: (o for o in lines[name].operand_names if o in lines))

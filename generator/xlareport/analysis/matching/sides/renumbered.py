@@ -47,7 +47,7 @@ def _is_another(line: Instruction, old: Computation, new: Computation) -> bool:
     Its readers, or what reads it now: one of both may have another name.
     """
     readers, others = old.users.get(line.name, ()), new.users.get(line.name, ())
-    if not readers or not others:
+    if not readers or not others or readers[0] is others[0]:
         return False
     names = {other.name for other in others}
     if any(reader.name in names for reader in readers):

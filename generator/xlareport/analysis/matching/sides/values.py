@@ -200,6 +200,8 @@ class Values:
             operand, path = self.graph.operands(node)[0]
             return (self._of_element, self.element(operand, (*path, *node.element)))
         if not node.reads_elements:
+            if len(node.inputs) == 1:
+                return (node.base, node.inputs[0].token)
             read = [operand.token for operand in node.inputs]
             return (node.base, *(sorted(read) if node.commutes else read))
         read = self.read(node)
@@ -213,16 +215,16 @@ class Values:
             self._tokens.name(key, node.token)
             self._linked_with.setdefault(node.token, node)
             return node.token
-        may_have_twins = node.inputs and node.instruction.opcode in self._kept_opcodes
-        if may_have_twins and not self._is_kept_near(self._tokens.find(key), node):
-            self._note_twins(node)
+        known = self._tokens.find(key)
+        near = None if known is None else self._kept_with.get((known, node.frame))
+        if near is not None:
+            return near.token
+        if not node.inputs or node.instruction.opcode not in self._kept_opcodes:
+            return self._tokens.of(key) if known is None else known
+        self._note_twins(node)
         token = self._tokens.of(key)
         near = self._kept_with.get((token, node.frame))
         return token if near is None else near.token
-
-    def _is_kept_near(self, token: int | None, node: Node) -> bool:
-        """Whether a kept line of the frame of a node has a value."""
-        return token is not None and (token, node.frame) in self._kept_with
 
     def _is_kept_value(self, token: int | None) -> bool:
         return token in self._kept_anywhere

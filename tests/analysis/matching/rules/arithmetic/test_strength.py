@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -56,6 +57,34 @@ def test_a_product_with_a_vector_goes_on_as_a_multiplication_and_its_sum(read: R
     assert pairing is not None
     assert [place.instruction for place in pairing.after] == ["reduce.6", "multiply.5"]
     assert pairing.relation is Relation.SPLIT
+
+
+def test_converts_around_the_sum_of_a_product_are_parts_of_the_dot(read: Read) -> None:
+    narrow = "  %d = bf16[4,8]{1,0} convert(%c)\n  %e = bf16[8]{0} convert(%b)\n"
+    before = _module(
+        narrow + "  %dot.1 = bf16[4]{0} dot(%d, %e), lhs_contracting_dims={1},"
+        " rhs_contracting_dims={0}\n  %row = bf16[1,4]{1,0} reshape(%dot.1)\n"
+        "  %again = bf16[4]{0} reshape(%row)\n  ROOT %out = bf16[4]{0} tanh(%again)\n",
+        "bf16[4]",
+    )
+    after = _module(
+        narrow + "  %wide.2 = bf16[4,8]{1,0} broadcast(%e), dimensions={1}\n"
+        "  %multiply.5 = bf16[4,8]{1,0} multiply(%d, %wide.2)\n  %zero = f32[] constant(0)\n"
+        "  %convert.7 = f32[4,8]{1,0} convert(%multiply.5)\n"
+        "  %reduce.6 = f32[4]{0} reduce(%convert.7, %zero), dimensions={1}, to_apply=%sum\n"
+        "  %convert.8 = bf16[4]{0} convert(%reduce.6)\n"
+        "  ROOT %out = bf16[4]{0} tanh(%convert.8)\n",
+        "bf16[4]",
+    )
+    matching = match(read(before), read(after))
+    pairing = matching.pairing_before(Place("main", "dot.1"))
+    assert pairing is not None
+    named = [place.instruction for place in pairing.after]
+    assert named == ["reduce.6", "multiply.5", "convert.7", "convert.8"]
+    again = matching.pairing_before(Place("main", "again"))
+    assert again is None or again.after == ()
+    headline = step(read(before), read(after)).headline
+    assert "split into 4 instructions, including `%reduce.6` and `%multiply.5`" in headline
 
 
 def test_parameters_of_sums_keep_their_numbers(read: Read) -> None:

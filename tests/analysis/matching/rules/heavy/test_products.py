@@ -172,6 +172,43 @@ def test_the_new_half_of_a_reduction_may_have_a_computation_of_its_own(read: Rea
         assert {*said.after} == {at("reduce"), at("reduce.9")}
 
 
+def _reduced_parts(opcode: str) -> str:
+    return (
+        f"  %{opcode} = f32[16,8]{{1,0}} {opcode}(%a)\n"
+        f"  %parts.{opcode} = f32[16,2,4]{{2,1,0}} reshape(%{opcode})\n"
+        f"  %reduce.{opcode} = f32[2]{{0}} reduce(%parts.{opcode}, %zero), dimensions={{0,2}},"
+        ' to_apply=%sum, metadata={op_name="total"}\n'
+    )
+
+
+def _reduced_twice(opcode: str) -> str:
+    return (
+        f"  %{opcode} = f32[16,8]{{1,0}} {opcode}(%a)\n"
+        f"  %first.{opcode} = f32[8]{{0}} reduce(%{opcode}, %zero), dimensions={{0}},"
+        ' to_apply=%sum, metadata={op_name="total"}\n'
+        f"  %halves.{opcode} = f32[2,4]{{1,0}} reshape(%first.{opcode})\n"
+        f"  %reduce.{opcode} = f32[2]{{0}} reduce(%halves.{opcode}, %zero), dimensions={{1}},"
+        ' to_apply=%sum, metadata={op_name="total"}\n'
+    )
+
+
+def test_a_reshape_may_have_moved_between_the_halves_of_a_reduction(read: Read) -> None:
+    head = "ENTRY %main (a: f32[16,8]) -> f32[2] {\n  %a = f32[16,8]{1,0} parameter(0)\n"
+    last = "  ROOT %out = f32[2]{0} add(%reduce.sine, %reduce.cosine)\n}\n"
+    before, after = (
+        f"{_SUM}{head}  %zero = f32[] constant(0)\n{reduced('sine')}{reduced('cosine')}{last}"
+        for reduced in (_reduced_parts, _reduced_twice)
+    )
+    matching = match(read(before), read(after))
+    moved = matching.pairing_before(at("parts.sine"))
+    assert moved is not None
+    assert moved.relation is Relation.SWAPPED
+    said = matching.pairing_before(at("reduce.sine"))
+    assert said is not None
+    assert said.relation is Relation.SPLIT
+    assert {*said.after} == {at("first.sine"), at("reduce.sine")}
+
+
 def test_a_sum_whose_maximum_is_taken_is_no_half_of_the_maximum(read: Read) -> None:
     maximum = _SUM.replace("%sum ", "%most ").replace("add(", "maximum(")
     before = maximum + _REDUCED.replace("%sum", "%most")

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.reasons import Past
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -86,6 +88,91 @@ def test_a_convert_of_another_value_has_passed_no_moves(read: Read) -> None:
     after = _LATE.replace("transpose(%sine)", "transpose(%a)")
     pairing = match(read(_EARLY), read(after)).pairing_before(Place("main", "early"))
     assert pairing is None or pairing.after == ()
+
+
+_TWO_SLICES = """
+ENTRY %main (a: f32[2,4], s: bf16[3,4], i: s32[]) -> (bf16[3,4], bf16[3,4]) {
+  %a = f32[2,4]{1,0} parameter(0)
+  %s = bf16[3,4]{1,0} parameter(1)
+  %i = s32[] parameter(2)
+  %sine = f32[2,4]{1,0} sine(%a)
+  %flat = f32[8]{0} reshape(%sine)
+  %second = f32[4]{0} slice(%flat), slice={[4:8]}, metadata={op_name="cut"}
+  %narrow.2 = bf16[4]{0} convert(%second), metadata={op_name="narrow"}
+  %row.2 = bf16[1,4]{1,0} reshape(%narrow.2), metadata={op_name="second"}
+  %first = f32[1,4]{1,0} slice(%sine), slice={[0:1], [0:4]}
+  %narrow.1 = bf16[1,4]{1,0} convert(%first)
+  %out.1 = bf16[3,4]{1,0} dynamic-update-slice(%s, %narrow.1, %i, %i)
+  %out.2 = bf16[3,4]{1,0} dynamic-update-slice(%s, %row.2, %i, %i)
+  ROOT %out = (bf16[3,4]{1,0}, bf16[3,4]{1,0}) tuple(%out.1, %out.2)
+}
+"""
+_CONVERTED_BEFORE = """
+ENTRY %main (a: f32[2,4], s: bf16[3,4], i: s32[]) -> (bf16[3,4], bf16[3,4]) {
+  %a = f32[2,4]{1,0} parameter(0)
+  %s = bf16[3,4]{1,0} parameter(1)
+  %i = s32[] parameter(2)
+  %sine = f32[2,4]{1,0} sine(%a)
+  %convert.8 = bf16[2,4]{1,0} convert(%sine)
+  %flat.9 = bf16[8]{0} reshape(%convert.8)
+  %second.9 = bf16[4]{0} slice(%flat.9), slice={[4:8]}, metadata={op_name="cut"}
+  %row.2 = bf16[1,4]{1,0} reshape(%second.9), metadata={op_name="second"}
+  %convert.9 = bf16[2,4]{1,0} convert(%sine)
+  %first.9 = bf16[1,4]{1,0} slice(%convert.9), slice={[0:1], [0:4]}
+  %out.1 = bf16[3,4]{1,0} dynamic-update-slice(%s, %first.9, %i, %i)
+  %out.2 = bf16[3,4]{1,0} dynamic-update-slice(%s, %row.2, %i, %i)
+  ROOT %out = (bf16[3,4]{1,0}, bf16[3,4]{1,0}) tuple(%out.1, %out.2)
+}
+"""
+
+
+def test_converts_past_one_move_and_past_two_are_told_apart(read: Read) -> None:
+    before, after = read(_TWO_SLICES), read(_CONVERTED_BEFORE)
+    matching = match(before, after)
+    assert matching.partner_after(Place("main", "narrow.1")) == Place("main", "convert.9")
+    assert matching.partner_after(Place("main", "narrow.2")) == Place("main", "convert.8")
+    made = step(before, after, "`convert-mover`")
+    words = " ".join((made.headline, *made.account))
+    assert "moved 2 converts past other instructions" in words
+    assert "`%narrow.2` in `main` was moved past `%second` (renamed to `%convert.8`)" in words
+    assert "removed" not in words
+    assert "cloned" not in words
+
+
+_PADDED = """
+ENTRY %main (a: bf16[4], b: f32[2,4]) -> f32[2,4] {
+  %a = bf16[4]{0} parameter(0)
+  %b = f32[2,4]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %sine = bf16[4]{0} sine(%a)
+  %wide = f32[4]{0} convert(%sine)
+  %row = f32[1,4]{1,0} reshape(%wide), metadata={op_name="row"}
+  %pad.1 = f32[2,4]{1,0} pad(%row, %zero), padding=1_0x0_0, metadata={op_name="pad"}
+  ROOT %out = f32[2,4]{1,0} add(%b, %pad.1)
+}
+"""
+_CONVERTED_AFTER = """
+ENTRY %main (a: bf16[4], b: f32[2,4]) -> f32[2,4] {
+  %a = bf16[4]{0} parameter(0)
+  %b = f32[2,4]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %sine = bf16[4]{0} sine(%a)
+  %row.9 = bf16[1,4]{1,0} reshape(%sine), metadata={op_name="row"}
+  %narrow = bf16[] convert(%zero)
+  %pad.9 = bf16[2,4]{1,0} pad(%row.9, %narrow), padding=1_0x0_0, metadata={op_name="pad"}
+  %wide.9 = f32[2,4]{1,0} convert(%pad.9)
+  ROOT %out = f32[2,4]{1,0} add(%b, %wide.9)
+}
+"""
+
+
+def test_a_convert_is_past_a_pad_now_and_its_readers_changed_nothing(read: Read) -> None:
+    before, after = read(_PADDED), read(_CONVERTED_AFTER)
+    pairing = match(before, after).pairing_before(Place("main", "wide"))
+    assert pairing is not None
+    assert (pairing.relation, pairing.after) == (Relation.SWAPPED, (Place("main", "wide.9"),))
+    kinds = {c.kind for c in step(before, after).changes if c.after == Place("main", "out")}
+    assert kinds == {Kind.REWIRED}
 
 
 _CONVERTED = """

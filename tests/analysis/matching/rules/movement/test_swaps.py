@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.steps.kinds import Kind
@@ -459,3 +461,45 @@ def test_a_transpose_that_stays_behind_is_not_the_bitcast_before(read: Read) -> 
     matching = match(*map(read, shaped))
     assert matching.partner_after(_at("square")) == _at("square.1")
     assert matching.partner_after(_at("turned")) == _at("bitcast.2")
+
+
+_COPIED_FIRST = _module(
+    "%cube = f32[2,2,2]{2,1,0} reshape(%a)",
+    "%sine = f32[2,2,2]{2,1,0} sine(%cube)",
+    "%copy.1 = f32[2,2,2]{2,0,1} copy(%sine)",
+    "%reshape.1 = f32[2,4]{0,1} reshape(%copy.1)",
+    "ROOT %out = f32[2,4]{0,1} add(%reshape.1, %reshape.1)",
+)
+_COPIED_LAST = _module(
+    "%cube = f32[2,2,2]{2,1,0} reshape(%a)",
+    "%sine = f32[2,2,2]{2,1,0} sine(%cube)",
+    "%reshape.9 = f32[2,4]{1,0} reshape(%sine)",
+    "%copy.9 = f32[2,4]{0,1} copy(%reshape.9)",
+    "ROOT %out = f32[2,4]{0,1} add(%copy.9, %copy.9)",
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "names"),
+    [
+        (_COPIED_FIRST, _COPIED_LAST, ("copy.1", "copy.9", "reshape.1")),
+        (_COPIED_LAST, _COPIED_FIRST, ("copy.9", "copy.1", "reshape.9")),
+    ],
+)
+def test_a_copy_that_passes_a_reshape_changes_no_shape(
+    read: Read, before: str, after: str, names: tuple[str, str, str]
+) -> None:
+    old, new, passed = names
+    pairing = match(read(before), read(after)).pairing_before(_at(old))
+    assert pairing is not None
+    assert (pairing.relation, pairing.after) == (Relation.SWAPPED, (_at(new),))
+    assert str(pairing.reason) == f"past %{passed}"
+    made = step(read(before), read(after))
+    assert "moved 1 copy past other instructions" in made.headline
+    assert "shape of 1 copy" not in " ".join((made.headline, *made.account))
+
+
+def test_a_copy_of_another_value_passes_no_reshape(read: Read) -> None:
+    after = _COPIED_LAST.replace("reshape(%sine)", "reshape(%cube)")
+    pairing = match(read(_COPIED_FIRST), read(after)).pairing_before(_at("copy.1"))
+    assert pairing is None or pairing.relation is not Relation.SWAPPED

@@ -78,9 +78,11 @@ def _opcodes(nodes: Sequence[Node]) -> tuple[str, ...]:
     return tuple(node.instruction.opcode for node in nodes)
 
 
+_FAMILIES = {opcode: family for family in (_PRODUCTS, _SUMS) for opcode in family}
+
+
 def _family(node: Node) -> frozenset[str]:
-    opcode = node.instruction.opcode
-    return next((family for family in (_PRODUCTS, _SUMS) if opcode in family), frozenset())
+    return _FAMILIES.get(node.instruction.opcode, frozenset())
 
 
 def _runs(side: Side, nodes: list[Node]) -> Iterator[_Run]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.nodes import is_free, same_type
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.leftovers import is_idle
@@ -69,9 +69,29 @@ def _pair(search: Search, dot: Node, product: Node) -> None:
     total = next(_sums(search.after, product), None)
     if total is not None and total.instruction.shape.element_count == size:
         if search.link(dot, total, Grade.MATCHED, reason):
-            search.extend(dot, product)
+            for part in (product, *_converts(search.after, dot, product, total)):
+                search.extend(dot, part)
     elif product.instruction.shape.element_count == size or _is_repeated(search, product, size):
         search.link(dot, product, Grade.MATCHED, reason)
+
+
+def _converts(side: Side, dot: Node, product: Node, total: Node) -> Iterator[Node]:
+    """Yield the converts of a product before its sum, then that of the sum to the type of a dot."""
+    node: Node | None = product
+    while node is not None and node is not total:
+        node = _sole_user(side, node)
+        if node is not None and node.instruction.opcode == "convert":
+            yield node
+    back = None if same_type(dot, total) else _sole_user(side, total)
+    is_convert = back is not None and back.instruction.opcode == "convert" and is_free(back)
+    if back is not None and is_convert and same_type(dot, back):
+        yield back
+
+
+def _sole_user(side: Side, node: Node) -> Node | None:
+    """Return the instruction that alone reads a node."""
+    users = {user for user, _ in side.users.get(node, ())}
+    return users.pop() if len(users) == 1 else None
 
 
 def _is_repeated(search: Search, product: Node, size: int | None) -> bool:
@@ -86,10 +106,10 @@ def _sums(side: Side, product: Node) -> Iterator[Node]:
     """Yield the free sum that alone reads a product, behind free moves."""
     node = product
     for _ in range(_MOST_MOVES):
-        users = {user for user, _ in side.users.get(node, ())}
-        node = users.pop() if len(users) == 1 else product
-        if node is product or not is_free(node):
+        user = _sole_user(side, node)
+        if user is None or not is_free(user):
             return
+        node = user
         if node.instruction.opcode == "reduce":
             yield node
         if node.instruction.opcode not in _MOVES:

@@ -291,7 +291,7 @@ def _other_half(search: Search, node: Node, other: Node) -> Node | None:
     if same_shape(search, node, other):
         half, total = _summed(search.after, other), other
     else:
-        half = total = _lone_sum(search.after, other)
+        half = total = _lone_sum(search.after, other, read_at(search.before, node, 0))
     new = half is not None and half.instruction.opcode in _SUMS and is_free(half)
     if half is None or not new or not same_shape(search, node, total):
         return None
@@ -316,13 +316,14 @@ def _summed(side: Side, node: Node) -> Node | None:
     return read_at(side, read, 0) if behind and read is not None else read
 
 
-def _lone_sum(side: Side, node: Node) -> Node:
-    """Return the only user of a node, looking through a new reshape; else the node itself."""
+def _lone_sum(side: Side, node: Node, moved: Node | None) -> Node:
+    """Return the only user of a node, looking through a new or moved reshape; else the node."""
     for _ in range(2):
         users = {user for user, _ in side.users.get(node, ())}
         if len(users) != 1:
             return node
         node = users.pop()
-        if node.instruction.opcode not in SAME_ORDER or not is_free(node):
+        is_new = is_free(node) or (moved is not None and node.partner is moved)
+        if node.instruction.opcode not in SAME_ORDER or not is_new:
             return node
     return node

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from xlareport.analysis.matching.search.nodes import is_free, node_after
 from xlareport.analysis.matching.search.reasons import InBranch
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
@@ -53,16 +53,21 @@ def _read_now(search: Search, node: Node) -> Iterator[tuple[Node, int]]:
 
 def _inside(search: Search, holder: Node, element: int, node: Node) -> Iterator[Node]:
     """Yield the free nodes, one in each body, that give an element and do the work of a node."""
+    for given, path in given_in_bodies(search.after, holder, element):
+        source = _source(search.after, given)
+        if not path and is_free(source) and does_the_same(node, source):
+            yield source
+
+
+def given_in_bodies(side: Side, holder: Node, element: int) -> Iterator[NodeElement]:
+    """Yield what each body of a loop or conditional gives as an element of its result."""
     for attribute, name in holder.instruction.called:
-        computation = search.after.graph.module.by_name.get(name)
+        computation = side.graph.module.by_name.get(name)
         root = None if computation is None else computation.root
         if attribute not in _BODIES or computation is None or root is None:
             continue
-        results = search.after.graph.operands(search.after.graph.home(computation).node(root))
-        for given, path in results[element : element + 1] if root.opcode == "tuple" else ():
-            source = _source(search.after, given)
-            if not path and is_free(source) and _does_the_same(node, source):
-                yield source
+        results = side.graph.operands(side.graph.home(computation).node(root))
+        yield from results[element : element + 1] if root.opcode == "tuple" else ()
 
 
 def _source(side: Side, given: Node) -> Node:
@@ -72,7 +77,7 @@ def _source(side: Side, given: Node) -> Node:
     return operands[1][0] if filled else given
 
 
-def _does_the_same(node: Node, other: Node) -> bool:
+def does_the_same(node: Node, other: Node) -> bool:
     """Return whether two nodes are one operation with results of one type and layout."""
     line, known = node.instruction, other.instruction
     same = line.opcode == known.opcode and line.shape.element_type == known.shape.element_type

@@ -21,10 +21,11 @@ from xlareport.knowledge.grades import Grade
 
 _LONGEST = 32
 """Instructions that a reshape or convert is followed over."""
-_PASSED_BY_CONVERTS = MOVES | {"pad"}
 _OF_MOVES = ("dimensions", "padding", "slice")
 """Attributes that say how elements move."""
 _LATER = "is behind it now, and was before it"
+_PASSED = MOVES | {"pad"}
+"""Opcodes that a convert changes places with; the value of a pad is converted too."""
 
 
 def passed_runs(search: Search) -> None:
@@ -73,19 +74,26 @@ def _given_behind(search: Search, first: Node, move: Node) -> Iterator[Node]:
 
 
 def converts_past_moves(search: Search) -> None:
-    """Pair a convert of a value with that behind the same moves of the value, and these moves."""
+    """Pair a convert of a value with that on the other side of the moves beside it."""
     for node in search.before.open():
-        run = _passed_run(search, node) if _is_convert(node) and is_free(node) else None
-        if run is not None:
-            passed, convert = run
-            for move, other in passed:
-                if is_free(move) and is_free(other):
-                    search.link(move, other, Grade.MATCHED, f"%{convert.instruction.name} {_LATER}")
-            reason = Past(passed[0][0].instruction.name)
-            search.link(node, convert, Grade.MATCHED, reason, Relation.SWAPPED)
+        if _is_convert(node) and is_free(node):
+            moved = _behind_moves(search, node) or _before_moves(search, node)
+            if moved is not None:
+                passed, other = moved
+                reason = Past(passed.instruction.name)
+                search.link(node, other, Grade.MATCHED, reason, Relation.SWAPPED)
 
 
-def _passed_run(search: Search, node: Node) -> tuple[list[tuple[Node, Node]], Node] | None:
+def _behind_moves(search: Search, node: Node) -> tuple[Node, Node] | None:
+    """Return the first move a convert passed and the convert behind all now; pair these moves."""
+    passed, convert = _passed_run(search, node)
+    for move, other in passed if convert is not None else ():
+        if convert is not None and is_free(move) and is_free(other):
+            search.link(move, other, Grade.MATCHED, f"%{convert.instruction.name} {_LATER}")
+    return None if convert is None else (passed[0][0], convert)
+
+
+def _passed_run(search: Search, node: Node) -> tuple[list[tuple[Node, Node]], Node | None]:
     """Return the moves that a convert passed, with their counterparts, and the convert behind them.
 
     It has the shape of the last move that it passed; the first of these reads the source now.
@@ -95,9 +103,9 @@ def _passed_run(search: Search, node: Node) -> tuple[list[tuple[Node, Node]], No
     passed: list[tuple[Node, Node]] = []
     while now is not None and len(passed) < _LONGEST:
         users = search.before.users.get(node, ())
-        move, place = users[0] if len(users) == 1 else (node, -1)
-        now = None if place else _moved_alike(search, move, now)
-        if now is None:
+        move = users[0][0] if len(users) == 1 and _moves_operand(*users[0]) else None
+        now = None if move is None else _moved_alike(search, move, now)
+        if move is None or now is None:
             break
         passed.append((move, now))
         readers = (user for user, _ in search.after.users.get(now, ()))
@@ -105,13 +113,11 @@ def _passed_run(search: Search, node: Node) -> tuple[list[tuple[Node, Node]], No
         if len(converts) == 1 and _are_alike(move, converts[0]):
             return passed, converts[0]
         node = move
-    return None
+    return passed, None
 
 
 def _moved_alike(search: Search, move: Node, source: Node) -> Node | None:
     """Return the counterpart of a move, or the only like it, that reads a new source."""
-    if move.instruction.opcode not in _PASSED_BY_CONVERTS:
-        return None
     if move.partner is not None:
         return move.partner if read_at(search.after, move.partner, 0) is source else None
     users = search.after.users.get(source, ())
@@ -128,6 +134,35 @@ def _move_alike(node: Node, other: Node) -> bool:
     return (
         same and node.instruction.opcode == other.instruction.opcode and _keeps_shape(node, other)
     )
+
+
+def _before_moves(search: Search, node: Node) -> tuple[Node, Node] | None:
+    """Return the first move a convert passed, and the free convert before all of these now.
+
+    It has the element type of the convert and reads what the last of these read before.
+    """
+    first = move = read_at(search.before, node, 0)
+    for _ in range(_LONGEST):
+        if first is None or move is None or move.partner is None or not _moves_operand(move, 0):
+            return None
+        source, read = (
+            read_at(side, reader, 0)
+            for side, reader in ((search.before, move), (search.after, move.partner))
+        )
+        if source is None or read is None:
+            return None
+        if _is_convert(read) and is_free(read):
+            known = read_at(search.after, read, 0) is node_after(search, source)
+            return (first, read) if known and same_type(node, read) else None
+        if source.partner is not read:
+            return None
+        move = source
+    return None
+
+
+def _moves_operand(reader: Node, place: int) -> bool:
+    """Return whether the elements of an operand become elements of what reads it."""
+    return place == 0 and reader.instruction.opcode in _PASSED
 
 
 def converts_between_moves(search: Search) -> None:

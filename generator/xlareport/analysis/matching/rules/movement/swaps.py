@@ -6,7 +6,7 @@ from xlareport.analysis.matching.rules.movement.crossed import crossed, equal_va
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.reasons import Past
-from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.data_operands import is_data
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
@@ -290,7 +290,7 @@ def moved_past(search: Search) -> None:
     moved = {link.before for link in search.links if link.relation is Relation.SWAPPED}
     for link in search.links:
         if link.relation in _UNTOLD and _is_same_move(link.before, link.after):
-            passed = _passed(search, link.before, link.after)
+            passed = _passed(search, link.before, link.after) or _reshape_passed(search, link)
             if passed is not None and passed not in moved:
                 link.relation = Relation.SWAPPED
                 link.reason = Past(passed.instruction.name)
@@ -312,6 +312,32 @@ def _passed(search: Search, move: Node, moved: Node) -> Node | None:
     if _reads(search.before, reads.partner, move):
         return reads.partner
     return read if _reads(search.after, read.partner, moved) else None
+
+
+def _reshape_passed(search: Search, link: NodePair) -> Node | None:
+    """Return the reshape that read a copy or transpose and is read by it now, or the reverse."""
+    if link.before.instruction.opcode not in _LAID_OUT:
+        return None
+    sides = (search.before, link.before), (search.after, link.after)
+    for (here, move), (there, moved) in (sides, sides[::-1]):
+        source, reshape = read_alone(here, move), read_alone(there, moved)
+        former = None if reshape is None else reshape.partner
+        if former is None or reshape is None or source is None:
+            continue
+        reshapes = {former.instruction.opcode, reshape.instruction.opcode} <= SAME_ORDER
+        if reshapes and _reads(here, former, move) and _continues(there, reshape, source):
+            return former if here is search.before else reshape
+    return None
+
+
+_LAID_OUT = REARRANGEMENTS - SAME_ORDER
+"""Opcodes of moves that cost something, past those that may not."""
+
+
+def _continues(side: Side, reader: Node, source: Node) -> bool:
+    """Return whether a node reads the counterpart of a node on the other side, or its value."""
+    read = read_alone(side, reader)
+    return read is not None and (read.partner is source or read.token == source.token)
 
 
 def _sole_operand(side: Side, node: Node) -> Node | None:

@@ -1,0 +1,64 @@
+"""Pages of modules kept from build to build, by a digest of all values that they are made from.
+
+These values include what other modules decide, such as rank, role and neighbors in the list.
+"""
+
+import json
+from hashlib import blake2b
+
+from msgspec import Struct
+
+from xlareport.module_work.kept import KeptModules
+from xlareport.module_work.listed_files import encode_files, list_by_path, own_artifacts
+from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, show_module
+from xlareport.storage.payloads import Payload, TextFile
+from xlareport.storage.typed_values import list_values, read_values
+
+
+class _Pages(Struct, frozen=True):
+    """An entry."""
+
+    files: tuple[TextFile, ...]
+    columns: tuple[Payload, ...]
+
+
+class KeptPages(Struct, frozen=True):
+    """Makes the pages of a module, or finds those of a former build."""
+
+    kept: KeptModules
+
+    def __call__(self, module: ModuleToShow) -> ModulesShown:
+        """Return the result of `show_module`; with a fault of ours in it, it is not kept."""
+        try:
+            key = self._key(module)
+        except (TypeError, ValueError, KeyError, RecursionError):  # a value that cannot be listed
+            return show_module(module)
+        return self._restored(key) or self._make_and_keep(key, module)
+
+    def _key(self, module: ModuleToShow) -> str:
+        """Return the digest of all values; raises TypeError, ValueError or KeyError."""
+        analysis = module.analysis
+        both = filter(None, (analysis.summary.files, analysis.same_as))
+        artifacts = [artifact for files in both for artifact in own_artifacts(files)]
+        listed = list_values(module, list_by_path(artifacts))
+        key = blake2b(encode_files(["pages", self.kept.program, artifacts]), digest_size=20)
+        key.update(json.dumps(listed, separators=(",", ":"), allow_nan=False).encode())
+        return key.hexdigest()
+
+    def _restored(self, key: str) -> ModulesShown | None:
+        content = self.kept.store.get(key)
+        if content is None:
+            return None
+        try:
+            pages: _Pages = read_values(_Pages, json.loads(content))
+        except (ValueError, TypeError, RecursionError):
+            return None
+        return ModulesShown([*pages.files], [], {column.key: column for column in pages.columns})
+
+    def _make_and_keep(self, key: str, module: ModuleToShow) -> ModulesShown:
+        shown = show_module(module)
+        if not shown.problems:
+            pages = _Pages(tuple(shown.files), tuple(shown.columns.values()))
+            written = json.dumps(list_values(pages), separators=(",", ":"))
+            self.kept.store.put(key, written.encode())
+        return shown

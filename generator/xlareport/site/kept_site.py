@@ -1,0 +1,47 @@
+"""Where a build keeps finished pages, and how the process of MkDocs knows."""
+
+import json
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from xlareport.pages.rendering.templates import user_folder
+from xlareport.storage.entry_store import EntryStore
+
+KEPT = "XLAREPORT_KEPT"
+"""Environment variable with the values of `KeptSite`; empty where no page is kept."""
+_MOST_OF_GUIDE = 32_000_000
+"""Bytes of the pages of the guide that are kept, of several versions and navigations."""
+
+
+class KeptSite(Struct, frozen=True):
+    """Where pages are kept, and the program that they have to be of."""
+
+    program: str
+    """Its digest."""
+    store: EntryStore
+    guide: EntryStore
+    """Where pages of the guide are kept."""
+
+    def written(self) -> str:
+        """Return it as the value of `KEPT`."""
+        stores = ((str(store.folder), store.most) for store in (self.store, self.guide))
+        return json.dumps([self.program, *stores])
+
+
+def open_kept_site(program: str, store: EntryStore) -> KeptSite:
+    """Return where a build keeps finished pages, besides results of modules."""
+    folder = user_folder()
+    guide = EntryStore(folder / "guide", _MOST_OF_GUIDE) if folder else store
+    return KeptSite(program, store, guide)
+
+
+def kept_site() -> KeptSite | None:
+    """Return where this process of MkDocs keeps pages; None where it keeps none."""
+    written = os.environ.get(KEPT)
+    if not written:
+        return None
+    program, *stores = json.loads(written)
+    store, guide = (EntryStore(Path(folder), most) for folder, most in stores)
+    return KeptSite(program, store, guide)

@@ -1,0 +1,148 @@
+"""Pages of modules kept from build to build: found again only where all values are the same."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from xlareport.analysis.module import AnalysisOptions
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.module_work import kept_pages
+from xlareport.module_work.kept import KeptModules
+from xlareport.module_work.kept_pages import KeptPages
+from xlareport.module_work.listed_files import list_by_path, own_artifacts
+from xlareport.module_work.process import ModuleTask, process_module
+from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, show_module
+from xlareport.report import BuildOptions, read_report
+from xlareport.runtime.errors import Problem
+from xlareport.storage.entry_store import EntryStore
+from xlareport.storage.typed_values import list_values, read_values
+
+
+@pytest.fixture(scope="module")
+def shown(data: Path) -> ModuleToShow:
+    folder = data / "truncated"
+    record = read_report(folder, BuildOptions()).modules[0]
+    with open_source(folder) as source:
+        files = group(name_files(source)).modules[0]
+        result = process_module(ModuleTask(files, AnalysisOptions()))
+    output = replace(result.output, payloads=(), requests=())
+    return ModuleToShow(result.analysis, output, record, "before", "after")
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> KeptPages:
+    return KeptPages(KeptModules(EntryStore(tmp_path / "store", 1_000_000), "program"))
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The slugs of the modules whose pages were made."""
+    slugs = []
+
+    def show(module: ModuleToShow) -> ModulesShown:
+        slugs.append(module.record.slug)
+        return show_module(module)
+
+    monkeypatch.setattr(kept_pages, "show_module", show)
+    return slugs
+
+
+def test_pages_are_found_again(shown: ModuleToShow, pages: KeptPages, made: list[str]) -> None:
+    assert pages(shown) == pages(shown) == show_module(shown)
+    assert made == [shown.record.slug]
+
+
+def with_other_sizes(shown: ModuleToShow) -> ModuleToShow:
+    summary = shown.analysis.summary
+    artifacts = tuple(
+        replace(artifact, entry=replace(artifact.entry, size=artifact.entry.size + 1))
+        for artifact in summary.files.artifacts
+    )
+    files = replace(summary.files, artifacts=artifacts)
+    return replace(shown, analysis=replace(shown.analysis, summary=replace(summary, files=files)))
+
+
+CHANGES: tuple[Callable[[ModuleToShow], ModuleToShow], ...] = (
+    lambda shown: replace(shown, previous=None),
+    lambda shown: replace(shown, following="another"),
+    lambda shown: replace(shown, record=replace(shown.record, rank=shown.record.rank + 1)),
+    lambda shown: replace(shown, record=replace(shown.record, role_reason="called by another")),
+    lambda shown: replace(shown, record=replace(shown.record, retrace_group=7)),
+    lambda shown: replace(shown, record=replace(shown.record, process=3)),
+    lambda shown: replace(shown, analysis=replace(shown.analysis, read=())),
+    lambda shown: replace(
+        shown, analysis=replace(shown.analysis, same_as=shown.analysis.summary.files)
+    ),
+    lambda shown: replace(shown, output=replace(shown.output, small=b"", pictures=())),
+    with_other_sizes,
+)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_changes_they_are_made_anew(
+    shown: ModuleToShow,
+    pages: KeptPages,
+    made: list[str],
+    change: Callable[[ModuleToShow], ModuleToShow],
+) -> None:
+    changed = change(shown)
+    assert changed != shown
+    pages(shown)
+    pages(changed)
+    assert len(made) == 2
+
+
+def test_another_program_makes_them_anew(
+    shown: ModuleToShow, pages: KeptPages, made: list[str]
+) -> None:
+    pages(shown)
+    replace(pages, kept=replace(pages.kept, program="upgraded"))(shown)
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+def test_a_key_has_all_values_of_a_module(shown: ModuleToShow, *, repeats: bool) -> None:
+    """What is listed for the key can be read back, so that no two modules have one key."""
+    files = shown.analysis.summary.files
+    if repeats:
+        shown = replace(shown, analysis=replace(shown.analysis, same_as=files))
+    known = list_by_path(own_artifacts(files))
+    listed = json.loads(json.dumps(list_values(shown, known)))
+    assert read_values(ModuleToShow, listed, known) == shown
+
+
+def test_altered_entries_and_other_forms_are_not_taken(
+    shown: ModuleToShow, pages: KeptPages, made: list[str]
+) -> None:
+    expected = pages(shown)
+    (path,) = pages.kept.store.folder.glob("*/*.kept")
+    key = f"{path.parent.name}{path.stem}"
+    for content in (b"[]", b"{", b'[[["a", 1]], []]', b"[" * 100_000):
+        pages.kept.store.put(key, content)
+        assert pages(shown) == expected
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert pages(shown) == expected
+    assert len(made) == 6
+
+
+def test_pages_with_a_fault_are_not_kept(
+    shown: ModuleToShow, pages: KeptPages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faulty = ModulesShown([("m/a.md", "a")], [Problem("a", None, "a fault")], {})
+    monkeypatch.setattr(kept_pages, "show_module", lambda _: faulty)
+    assert pages(shown) == faulty
+    assert not pages.kept.store.folder.exists()
+
+
+def test_what_cannot_be_listed_is_made_each_time(
+    shown: ModuleToShow, pages: KeptPages, made: list[str]
+) -> None:
+    foreign = replace(shown.analysis, read=(object(),))
+    for _ in range(2):
+        pages(replace(shown, analysis=foreign))
+    assert len(made) == 2
+    assert not pages.kept.store.folder.exists()
