@@ -18,8 +18,8 @@ def staged(search: Search) -> None:
     """Let the new gathers and the sort of what devices found do the rest of a selection."""
     for sort in search.after.open():
         gathers = _gathers(search.after, sort)
-        found = {_found(search.after, gather, place) for place, gather in enumerate(gathers)}
-        first = found.pop() if len(found) == 1 else None
+        known = {_selection(search.after, gather, place) for place, gather in enumerate(gathers)}
+        first = known.pop() if len(known) == 1 else None
         whole = None if first is None else first.partner
         if whole is not None and _selects(whole) and whole not in search.further:
             for further in (*gathers, sort):
@@ -38,7 +38,7 @@ def _is_gather(node: Node) -> bool:
     return node.instruction.opcode == "all-gather" and is_free(node)
 
 
-def _found(side: Side, gather: Node, place: int) -> Node | None:
+def _selection(side: Side, gather: Node, place: int) -> Node | None:
     """Return the selection whose result of a number is gathered, itself or as part of a sum."""
     operands = side.graph.operands(gather)
     read: list[NodeElement] = [*operands]
