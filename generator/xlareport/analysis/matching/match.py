@@ -38,6 +38,7 @@ from xlareport.analysis.matching.rules.heavy import (
     parted_reduces,
     products,
     staged_reduces,
+    staged_selections,
     structure,
     sums,
 )
@@ -109,6 +110,7 @@ _RULES = (
     frames.called,
     clamps.clamped,
     swaps.reordered,
+    passed_runs.converts_past_moves,
     passed_runs.converts_between_moves,
     identity.moved_name,
     manual.split,
@@ -179,6 +181,7 @@ _PARTS = (
     products.split_windows,
     products.split_reductions,
     staged_reduces.staged,
+    staged_selections.staged,
     sinking.sunk,
     sunk_work.sunk_work,
     moved_outside.moved_outside,

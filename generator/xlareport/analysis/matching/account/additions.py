@@ -55,8 +55,8 @@ class Additions:
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return where a node comes from."""
-        copied = self._search.copies.get(node)
-        moved = copied is not None and (node.constant or isinstance(copied[1], PastBroadcast))
+        known = self._search.copies.get(node)
+        moved = known is not None and (node.constant or isinstance(known[1], PastBroadcast))
         source = None if moved else self.source(node)
         if source is not None and is_dead_copy(source, node):
             unread = is_idle(node.instruction, node.frame.computation)

@@ -109,3 +109,7 @@ def test_a_product_repeated_along_another_dimension_is_another_one(read: Read) -
     after = after.replace("broadcast(%row), dimensions={1}", "broadcast(%row), dimensions={0}")
     pairing = match(read(before), read(after)).pairing_before(Place("main", "product"))
     assert pairing is None or "same factors" not in str(pairing.reason)
+
+
+def test_a_broadcast_that_lost_its_operand_is_a_factor_as_any(read: Read) -> None:
+    match(read(_TWICE), read(_ONCE.replace("broadcast(%row)", "broadcast()")))

@@ -220,3 +220,49 @@ def test_converts_between_transposes_are_not_told_apart_by_their_shapes(read: Re
         (Place("main", "cast.1"),),
         (Place("main", "cast.2"),),
     ]
+
+
+_BEFORE_PAD = """
+ENTRY %main (a: bf16[8,4], s: f32[3,4,8]) -> f32[3,4,8] {
+  %a = bf16[8,4]{1,0} parameter(0)
+  %s = f32[3,4,8]{2,1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %sine = bf16[8,4]{1,0} sine(%a)
+  %early = f32[8,4]{1,0} convert(%sine), metadata={op_name="t"}
+  %turned = f32[4,8]{1,0} transpose(%early), dimensions={1,0}, metadata={op_name="t"}
+  %row = f32[1,4,8]{2,1,0} reshape(%turned), metadata={op_name="t"}
+  %put = f32[3,4,8]{2,1,0} pad(%row, %zero), padding=2_0x0_0x0_0, metadata={op_name="t"}
+  ROOT %out = f32[3,4,8]{2,1,0} add(%put, %s)
+}
+"""
+_BEHIND_PAD = """
+ENTRY %main (a: bf16[8,4], s: f32[3,4,8]) -> f32[3,4,8] {
+  %a = bf16[8,4]{1,0} parameter(0)
+  %s = f32[3,4,8]{2,1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %sine = bf16[8,4]{1,0} sine(%a)
+  %transpose.1 = bf16[4,8]{1,0} transpose(%sine), dimensions={1,0}, metadata={op_name="t"}
+  %reshape.1 = bf16[1,4,8]{2,1,0} reshape(%transpose.1), metadata={op_name="t"}
+  %none = bf16[] convert(%zero)
+  %pad.1 = bf16[3,4,8]{2,1,0} pad(%reshape.1, %none), padding=2_0x0_0x0_0, metadata={op_name="t"}
+  %late = f32[3,4,8]{2,1,0} convert(%pad.1)
+  ROOT %out = f32[3,4,8]{2,1,0} add(%late, %s)
+}
+"""
+
+
+def test_a_convert_is_past_a_transpose_and_a_pad_now(read: Read) -> None:
+    """What the convert mover does."""
+    matching = match(read(_BEFORE_PAD), read(_BEHIND_PAD))
+    pairing = matching.pairing_before(Place("main", "early"))
+    assert pairing is not None
+    assert (pairing.relation, pairing.after) == (Relation.SWAPPED, (Place("main", "late"),))
+    assert pairing.reason == Past("turned")
+    for move, now in (("turned", "transpose.1"), ("row", "reshape.1"), ("put", "pad.1")):
+        assert matching.partner_after(Place("main", move)) == Place("main", now)
+
+
+def test_a_convert_behind_another_pad_has_passed_none(read: Read) -> None:
+    after = _BEHIND_PAD.replace("reshape(%transpose.1)", "reshape(%a)")
+    pairing = match(read(_BEFORE_PAD), read(after)).pairing_before(Place("main", "early"))
+    assert pairing is None or pairing.relation is not Relation.SWAPPED

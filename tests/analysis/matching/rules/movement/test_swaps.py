@@ -258,12 +258,12 @@ _CONVERTED_LAST = _module(
 
 
 def test_a_convert_that_passes_a_chain_of_moves_leaves_the_moves_as_they_are(read: Read) -> None:
-    for before, after in (
-        (_CONVERTED_FIRST, _CONVERTED_LAST),
-        (_CONVERTED_LAST, _CONVERTED_FIRST),
+    for before, after, moved in (
+        (_CONVERTED_FIRST, _CONVERTED_LAST, "moved 1 convert past"),
+        (_CONVERTED_LAST, _CONVERTED_FIRST, "moved 1 transpose and 2 reshapes past"),
     ):
         account = step(read(before), read(after), "convert-mover")
-        assert "moved 1 transpose and 2 reshapes past" in account.headline
+        assert moved in account.headline
         assert "removed" not in account.headline
 
 

@@ -83,14 +83,15 @@ def _behind_broadcasts(
     alone = True
     for _ in range(_MOST_BROADCASTS if whole.instruction.opcode == _PRODUCT else 0):
         node, path = operand
-        if path or node.instruction.opcode != "broadcast":
+        repeated = side.graph.operands(node)
+        if path or node.instruction.opcode != "broadcast" or not repeated:
             break
         numbers = dimension_numbers(node)
         if places is not None and any(number >= len(places) for number in numbers):
             break
         places = tuple(numbers if places is None else [places[number] for number in numbers])
         alone = alone and side.has_one_user(node)
-        operand = side.graph.operands(node)[0]
+        operand = repeated[0]
     return operand, places, alone
 
 

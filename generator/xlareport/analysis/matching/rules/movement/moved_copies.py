@@ -12,6 +12,7 @@ from xlareport.analysis.matching.search.nodes import (
     node_after,
     operand_pairs,
     origin,
+    read_at,
     same_count,
 )
 from xlareport.analysis.matching.search.pairing import Relation
@@ -126,10 +127,10 @@ def _undoes(search: Search, move: Node, now: Node) -> bool:
     """
     if not move.instruction.opcode == now.instruction.opcode == "transpose":
         return False
-    operands = search.after.graph.operands(now)
+    read, itself = read_at(search.after, now, 0), node_after(search, move)
     order, back = dimension_numbers(move), dimension_numbers(now)
     inverse = [order.index(place) if place in order else -1 for place in range(len(order))]
-    return is_free(now) and operands[0][0] is node_after(search, move) and back == inverse
+    return is_free(now) and itself is not None and read is itself and back == inverse
 
 
 def _exchanged(search: Search, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:

@@ -21,6 +21,9 @@ from xlareport.knowledge.grades import Grade
 
 _LONGEST = 32
 """Instructions that a reshape or convert is followed over."""
+_OF_MOVES = ("dimensions", "padding", "slice")
+"""Attributes that say how elements move."""
+_LATER = "is behind it now, and was before it"
 _PASSED = MOVES | {"pad"}
 """Opcodes that a convert changes places with; the value of a pad is converted too."""
 
@@ -74,34 +77,63 @@ def converts_past_moves(search: Search) -> None:
     """Pair a convert of a value with that on the other side of the moves beside it."""
     for node in search.before.open():
         if _is_convert(node) and is_free(node):
-            moved = next(_behind_moves(search, node), None) or _before_moves(search, node)
+            moved = _behind_moves(search, node) or _before_moves(search, node)
             if moved is not None:
                 passed, other = moved
                 reason = Past(passed.instruction.name)
                 search.link(node, other, Grade.MATCHED, reason, Relation.SWAPPED)
 
 
-def _behind_moves(search: Search, node: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield the first move a convert passed, and the sole free convert behind it now.
+def _behind_moves(search: Search, node: Node) -> tuple[Node, Node] | None:
+    """Return the first move a convert passed and the convert behind all now; pair these moves."""
+    passed, convert = _passed_run(search, node)
+    for move, other in passed if convert is not None else ():
+        if convert is not None and is_free(move) and is_free(other):
+            search.link(move, other, Grade.MATCHED, f"%{convert.instruction.name} {_LATER}")
+    return None if convert is None else (passed[0][0], convert)
+
+
+def _passed_run(search: Search, node: Node) -> tuple[list[tuple[Node, Node]], Node | None]:
+    """Return the moves that a convert passed, with their counterparts, and the convert behind them.
 
     It has the shape of the last move that it passed; the first of these reads the source now.
     """
     source = read_at(search.before, node, 0)
     now = None if source is None else node_after(search, source)
-    first = None
-    for _ in range(_LONGEST):
+    passed: list[tuple[Node, Node]] = []
+    while now is not None and len(passed) < _LONGEST:
         users = search.before.users.get(node, ())
         move = users[0][0] if len(users) == 1 and _moves_operand(*users[0]) else None
-        if move is None or move.partner is None or now is None:
-            return
-        if read_at(search.after, move.partner, 0) is not now:
-            return
-        node, now, first = move, move.partner, first or move
+        now = None if move is None else _moved_alike(search, move, now)
+        if move is None or now is None:
+            break
+        passed.append((move, now))
         readers = (user for user, _ in search.after.users.get(now, ()))
         converts = [reader for reader in readers if _is_convert(reader) and is_free(reader)]
         if len(converts) == 1 and _are_alike(move, converts[0]):
-            yield first, converts[0]
-            return
+            return passed, converts[0]
+        node = move
+    return passed, None
+
+
+def _moved_alike(search: Search, move: Node, source: Node) -> Node | None:
+    """Return the counterpart of a move, or the only like it, that reads a new source."""
+    if move.partner is not None:
+        return move.partner if read_at(search.after, move.partner, 0) is source else None
+    users = search.after.users.get(source, ())
+    alike = [
+        user for user, place in users if not place and is_free(user) and _move_alike(move, user)
+    ]
+    return alike[0] if is_free(move) and len(alike) == 1 else None
+
+
+def _move_alike(node: Node, other: Node) -> bool:
+    """Return whether two nodes move their first operands alike."""
+    attributes, others = node.instruction.attributes, other.instruction.attributes
+    same = all(attributes.get(name) == others.get(name) for name in _OF_MOVES)
+    return (
+        same and node.instruction.opcode == other.instruction.opcode and _keeps_shape(node, other)
+    )
 
 
 def _before_moves(search: Search, node: Node) -> tuple[Node, Node] | None:

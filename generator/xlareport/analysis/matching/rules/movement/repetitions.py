@@ -41,7 +41,7 @@ def _repeats(node: Node) -> bool:
 
 def _has_fewer(node: Node, other: Node) -> bool:
     """Return whether a node has fewer elements than another: what is repeated later has."""
-    count, former = (each.instruction.shape.element_count for each in (node, other))
+    count, former = node.instruction.shape.element_count, other.instruction.shape.element_count
     return count is not None and former is not None and count < former
 
 
