@@ -175,3 +175,37 @@ def test_a_windowed_product_is_split_into_the_products_of_its_loop(read: Read) -
     assert {place.instruction for place in split.members} == {"dot.1", "dot.2"}
     assert split.kinds == (Kind.SPLIT, Kind.SUNK)
     assert "moved into the new loop `%while`" in " ".join((change.headline, *change.account))
+
+
+_SUMMED = """
+HloModule m, num_partitions=2
+%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %sum = f32[] add(%x, %y)
+}
+ENTRY %main (a: f32[4]) -> (f32[4], f32[4]) {
+  %a = f32[4] parameter(0)
+  %b = f32[4] negate(%a)
+  %one = f32[4] all-reduce(%a), replica_groups={{0,1}}, to_apply=%add
+  %two = f32[4] all-reduce(%b), replica_groups={{0,1}}, to_apply=%add
+  ROOT %out = (f32[4], f32[4]) tuple(%one, %two)
+}
+"""
+_STARTED = _SUMMED.replace(
+    "%one = f32[4] all-reduce(%a), replica_groups={{0,1}}, to_apply=%add",
+    "%begin.1 = f32[4] all-reduce-start(%a), replica_groups={{0,1}}, to_apply=%add, "
+    'backend_config={"collective_backend_config":{"is_sync":true}}\n'
+    "  %one = f32[4] all-reduce-done(%begin.1)",
+).replace(
+    "%two = f32[4] all-reduce(%b), replica_groups={{0,1}}, to_apply=%add",
+    "%begin.2 = f32[4] all-reduce-start(%b), replica_groups={{0,1}}, to_apply=%add, "
+    'backend_config={"collective_backend_config":{"is_sync":false}}\n'
+    "  %two = f32[4] all-reduce-done(%begin.2)",
+)
+
+
+def test_a_start_that_runs_synchronously_is_not_made_asynchronous(read: Read) -> None:
+    headline = step(read(_SUMMED), read(_STARTED)).headline
+    assert "made 1 all-reduce asynchronous" in headline
+    assert "gave 1 all-reduce a start and a done that run synchronously" in headline

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+SYNCHRONOUS = "is_sync true in the config: it runs synchronously"
+"""Of a collective that has a start and a done now, which XLA runs without overlap."""
 _MOST_FIELDS = 4
 """Fields of a backend config that are named."""
 

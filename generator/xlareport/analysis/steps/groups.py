@@ -10,6 +10,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import (
+    SYNCHRONOUS,
     AttributesChange,
     ConfigChange,
     Difference,
@@ -106,6 +107,11 @@ class ChangeGroup(Struct, frozen=True):
         return _is_tiling(self.changes[0])
 
     @property
+    def is_synchronous(self) -> bool:
+        """Whether these are starts and dones that run synchronously."""
+        return _detail(self.changes[0]) == SYNCHRONOUS
+
+    @property
     def is_mark(self) -> bool:
         """Whether all that changed is what later passes read in the frontend attributes."""
         return is_mark(self.changes[0])
@@ -186,6 +192,8 @@ def _group_key(change: Change) -> _Key:
         further = (str(_is_tiling(change)),)
     elif isinstance(detail := _detail(change), AttributesChange | ConfigChange):
         further = detail.names
+    elif detail == SYNCHRONOUS:
+        further = (SYNCHRONOUS,)
     scope = "" if change.kind is Kind.CONFIG else mask_numbers(change.scope)
     return change.kind, change.opcodes, scope, further
 

@@ -255,7 +255,15 @@ def _shared(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _asynchronous(groups: Sequence[ChangeGroup]) -> str:
-    return f"made {wording.counted(_counts(groups, _BEFORE))} asynchronous"
+    """Return how many became asynchronous, and how many only got starts and dones."""
+    waiting = [group for group in groups if group.is_synchronous]
+    others = [group for group in groups if not group.is_synchronous]
+    counted = wording.counted(_counts(waiting, _BEFORE))
+    parts = [
+        f"made {wording.counted(_counts(others, _BEFORE))} asynchronous" if others else "",
+        f"gave {counted} a start and a done that run synchronously" if waiting else "",
+    ]
+    return english.listing([part for part in parts if part])
 
 
 def _laid_out(groups: Sequence[ChangeGroup]) -> str:

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.destinations import destination
-from xlareport.analysis.steps.details import Difference, ShapeChange
+from xlareport.analysis.steps.details import SYNCHRONOUS, Difference, ShapeChange
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.replacements import target
 from xlareport.analysis.steps.shape_changes import shortened
+from xlareport.hlo.backend_config import is_synchronous
 from xlareport.hlo.model import Instruction
 from xlareport.runtime import english
 
@@ -28,8 +29,10 @@ def with_partial_types(matching: Matching, changes: Iterable[Change]) -> list[Ch
 def _with_wrapped(matching: Matching, change: Change) -> Change:
     """Return the change, with what else is changed of what a start and a done run now."""
     old = None if change.before is None else matching.before.find(*change.before)
-    parts = (matching.after.find(*part) for part in change.members)
-    same = next((part for part in parts if part and old and part.opcode == old.opcode), None)
+    parts = [part for place in change.members if (part := matching.after.find(*place))]
+    if any(map(is_synchronous, parts)):
+        return replace(change, details=(SYNCHRONOUS,))
+    same = next((part for part in parts if old and part.opcode == old.opcode), None)
     if old is None or same is None:
         return change
     differences = compare(old, same, matching.computations)
