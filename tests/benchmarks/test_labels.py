@@ -85,10 +85,10 @@ def test_the_readme_counts_the_readings_of_each_round() -> None:
 
 def test_the_summary_of_the_guide_has_the_rates_of_its_table() -> None:
     guide = (LABELS.parents[1] / "site_src/guide/matching.md").read_text()
-    rate = re.compile(r"^\| (step|history) \| (exact|matched) \| (\d+) \| (\d+) \(", re.MULTILINE)
+    row = r"^\| (step|history) \| (exact|matched) \| ([\d,]+) \| ([\d,]+) \("
     rates = {
-        (kind, grade): round(100 * int(right) / int(count))
-        for kind, grade, count, right in rate.findall(guide)
+        (kind, grade): round(100 * int(right.replace(",", "")) / int(count.replace(",", "")))
+        for kind, grade, count, right in re.findall(row, guide, re.MULTILINE)
     }
     for grade in ("exact", "matched"):
         steps, histories = rates["step", grade], rates["history", grade]
