@@ -1,5 +1,6 @@
 """Changes that are alike are one group."""
 
+import pytest
 from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
@@ -42,6 +43,16 @@ def test_the_branches_of_a_conditional_are_no_layers() -> None:
     deeper = [f"{scope}/layer_{layer}" for scope in scopes for layer in range(3)]
     [group] = grouped([replace(change(Kind.COMBINED, scope), scope=scope) for scope in deeper])
     assert group.repetition == "one of 6, 2 per layer"
+
+
+@pytest.mark.parametrize("other", ["up1", "loss", ""])
+def test_what_is_not_in_layers_of_one_series_has_no_count_per_layer(other: str) -> None:
+    scopes = ("down0", "down1", other)
+    changes = [replace(change(Kind.CONFIG, f"add.{scope}"), scope=scope) for scope in scopes]
+    [group] = grouped(changes)
+    assert group.repetition == "one of 3"
+    [group] = grouped(changes[:2])
+    assert group.repetition == "one of 2, one per layer"
 
 
 def test_the_numbers_of_computations_are_no_layers() -> None:

@@ -62,7 +62,7 @@ class ChangeGroup(Struct, frozen=True):
     """Numbers left open where they differ: `layer_*/mlp`."""
     count: int
     per_layer: int | None
-    """Changes in each layer, where the changes are spread evenly over several; else None."""
+    """Changes in each layer, where all are in layers of one series, as many in each; else None."""
     layers: int
     changes: tuple[Change, ...]
     """All of them, the surest first."""
@@ -232,7 +232,8 @@ def renumbered(changes: Iterable[Change]) -> ChangeGroup | None:
 def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Change]) -> ChangeGroup:
     scopes = {member.scope for member in members}
     layers = _layers(members)
-    even = len(layers) > 1 and len(set(layers.values())) == 1
+    alike = layers.total() == len(members) and len(set(map(mask_numbers, scopes))) == 1
+    even = alike and len(layers) > 1 and len(set(layers.values())) == 1
     surest = sorted(members, key=lambda member: (doubt(member.grade), not member.scoped))
     return ChangeGroup(
         kind=kind,
@@ -268,7 +269,7 @@ def _different(places: Iterable[Place | None]) -> int:
     return len({place for place in places if place is not None})
 
 
-def _layers(members: list[Change]) -> dict[str, int]:
+def _layers(members: list[Change]) -> Counter[str]:
     """Return the number of changes by layer."""
     layers = Counter(find_layer(member.scope) for member in members if member.scoped)
     del layers[""]
