@@ -37,8 +37,8 @@ _EXPONENT = re.compile(rb"e(?<=[0-9]e)-?[0-9]+(?:[,\]}]|\Z)")
 """A float's exponent. The expression begins with its letter: a search for a character is fast."""
 _SMALL = b"0.0000"
 """The beginning of a float for which Python writes an exponent, and msgspec does not."""
-_FLOAT = re.compile(rb"(?:\A|[\[,:])-?(?:0\.0000|[0-9]+(?:\.[0-9]+)?e)")
-"""The beginning of such a float where a value begins, not amid the text of a constant."""
+_FLOAT = re.compile(rb"[\[,:]-?(?:0\.0000|[0-9]+(?:\.[0-9]+)?e)")
+"""The beginning of such a float in a list or an object, not amid the text of a constant."""
 _MARKUP, _PLAIN = b"<", b"."
 """The digit of base 85 (RFC 1924) that could begin markup, and what is written for it."""
 _KEY = re.compile(r"[a-z0-9][a-z0-9._~-]*(/[a-z0-9][a-z0-9._~-]*)*\Z", re.IGNORECASE)
@@ -84,7 +84,8 @@ def write_json(value: Any) -> str:
     except (TypeError, UnicodeEncodeError):  # keys that are not strings, bytes that are not UTF-8
         return json.dumps(value, separators=(",", ":"), allow_nan=False)
     may_differ = _SMALL in written or _EXPONENT.search(written)
-    if may_differ and _FLOAT.search(written):
+    is_nested = written.startswith((b"[", b"{"))
+    if may_differ and (not is_nested or _FLOAT.search(written)):
         return json.dumps(json.loads(written), separators=(",", ":"))
     text = written.replace(b"\x7f", b"\\u007f").decode()
     return text if text.isascii() else text.encode("ascii", _ESCAPING).decode()

@@ -134,7 +134,7 @@ def test_a_schedule_alone_gives_an_estimate_and_no_figure() -> None:
     module = parse_module(SCHEDULED)
     memory = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
     assert memory.estimate is not None
-    assert (memory.estimate.bytes, memory.estimate.grade) == (144, "guessed")
+    assert (memory.estimate.bytes, memory.estimate.grade) == (96, "guessed")
     assert memory.figures.live_peak_bytes is None
     assert memory.curve == memory.estimate.curve
     (vmem,) = memory.layout_spaces
@@ -165,13 +165,13 @@ def test_what_lives_at_an_estimated_peak_says_until_when() -> None:
     memory = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
     lives = {one.instruction: one.lifetime for one in memory.at_peak}
     assert [(one.instruction, one.size) for one in memory.at_peak] == [
-        ("y", 64),
         ("z", 64),
+        ("r", 16),
         ("x", 16),
     ]
     assert {name: life.ends for name, life in lives.items() if life} == {
+        "r": End.RESULT,
         "x": End.ARGUMENT,
-        "y": End.USE,
         "z": End.USE,
     }
 

@@ -84,7 +84,7 @@ def cause_words(
 def describe_coded_reason(
     row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | None = None
 ) -> str:
-    """Return the same as `reason_words`, with names in backticks."""
+    """Return the same as `describe_reason`, with names in backticks."""
     return _reason(row, axes, _coded_cause(row.origin, row.sharding, mesh))
 
 
