@@ -5,12 +5,18 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from xlareport.storage import entry_store
 from xlareport.storage.entry_store import EntryStore
 
 KEY, OTHER = "ab" * 20, "cd" * 20
 LARGE = os.urandom(3_000)
+
+
+class Line(Struct, frozen=True):
+    text: str
+    numbers: tuple[int, ...]
 
 
 def only_file(store: EntryStore) -> Path:
@@ -24,6 +30,16 @@ def test_an_entry_comes_back(tmp_path: Path) -> None:
     store.put(KEY, LARGE)
     assert store.get(KEY) == LARGE
     assert store.get(OTHER) is None
+
+
+def test_a_record_comes_back_unless_its_values_are_of_another_kind(tmp_path: Path) -> None:
+    store = EntryStore(tmp_path / "store", 1_000_000)
+    assert store.get_record(KEY, Line) is None
+    store.put_record(KEY, Line("one", (1, 2)))
+    assert store.get_record(KEY, Line) == Line("one", (1, 2))
+    for content in (b"", b"[]", b'["one", [1, "2"]]', b"[" * 100_000, b"\xff"):
+        store.put(OTHER, content)
+        assert store.get_record(OTHER, Line) is None
 
 
 @pytest.mark.parametrize("place", [0, 31, 32, 40, -1])

@@ -12,7 +12,7 @@ from xlareport.module_work.kept import KeptModules
 from xlareport.module_work.listed_files import encode_files, list_by_path, own_artifacts
 from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, show_module
 from xlareport.storage.payloads import Payload, TextFile
-from xlareport.storage.typed_values import list_values, read_values
+from xlareport.storage.typed_values import list_values
 
 
 class _Pages(Struct, frozen=True):
@@ -46,12 +46,8 @@ class KeptPages(Struct, frozen=True):
         return key.hexdigest()
 
     def _restored(self, key: str) -> ModulesShown | None:
-        content = self.kept.store.get(key)
-        if content is None:
-            return None
-        try:
-            pages: _Pages = read_values(_Pages, json.loads(content))
-        except (ValueError, TypeError, RecursionError):
+        pages = self.kept.store.get_record(key, _Pages)
+        if pages is None:
             return None
         return ModulesShown([*pages.files], [], {column.key: column for column in pages.columns})
 
@@ -59,6 +55,5 @@ class KeptPages(Struct, frozen=True):
         shown = show_module(module)
         if not shown.problems:
             pages = _Pages(tuple(shown.files), tuple(shown.columns.values()))
-            written = json.dumps(list_values(pages), separators=(",", ":"))
-            self.kept.store.put(key, written.encode())
+            self.kept.store.put_record(key, pages)
         return shown

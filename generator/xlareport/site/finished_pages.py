@@ -21,7 +21,6 @@ from xlareport.site.folder import Folder
 from xlareport.site.kept_site import KeptSite, kept_site
 from xlareport.site.site_shares import MODULES
 from xlareport.storage.entry_store import EntryStore
-from xlareport.storage.typed_values import list_values, read_values
 
 _GUIDE = "guide/"
 _SEARCH = "material/search"
@@ -55,7 +54,7 @@ class FinishedPages:
         for file in files:
             self._of_page[file.src_uri] = ()
             self._keys[file.src_uri] = key = self._key(file)
-            page = _restored(self._store(file), key)
+            page = self._store(file).get_record(key, _FinishedPage)
             if page is None:
                 continue
             place = Path(file.abs_dest_path)
@@ -74,8 +73,7 @@ class FinishedPages:
             return
         self._of_page[path] = sections
         finished = _FinishedPage(html, str(page.title), tuple(sections))
-        written = json.dumps(list_values(finished), separators=(",", ":"))
-        self._store(page.file).put(self._keys[path], written.encode())
+        self._store(page.file).put_record(self._keys[path], finished)
 
     def complete(self) -> None:
         """Put the sections of all pages into the order in which MkDocs makes pages."""
@@ -90,17 +88,6 @@ class FinishedPages:
 
     def _store(self, file: File) -> EntryStore:
         return self._kept.guide if file.src_uri.startswith(_GUIDE) else self._kept.store
-
-
-def _restored(store: EntryStore, key: str) -> _FinishedPage | None:
-    content = store.get(key)
-    if content is None:
-        return None
-    try:
-        page: _FinishedPage = read_values(_FinishedPage, json.loads(content))
-    except (ValueError, TypeError, RecursionError):
-        return None
-    return page
 
 
 def open_finished_pages(

@@ -4,16 +4,21 @@ A damaged file counts as absent: its content is checked by its own digest.
 """
 
 import contextlib
+import json
 import os
 from array import array
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeVar
 
 import zstandard
 from msgspec import Struct
 
 from xlareport.runtime.kept_file import ASIDE, keep_file
+from xlareport.storage.typed_values import list_values, read_values
+
+T = TypeVar("T")
 
 _LEVEL = 1
 _MOST_BYTES = 1 << 30
@@ -52,6 +57,21 @@ class EntryStore(Struct, frozen=True):
         """Keep a content, whole or not at all; a full disk costs the next build time, no more."""
         if self.most > 0:
             keep_file(self._path(key), _sealed(key, content))
+
+    def get_record(self, key: str, kind: type[T]) -> T | None:
+        """Return the record of a key; None where there is none that can be read as `kind`."""
+        content = self.get(key)
+        if content is None:
+            return None
+        try:
+            record: T = read_values(kind, json.loads(content))
+        except (ValueError, TypeError, RecursionError):
+            return None
+        return record
+
+    def put_record(self, key: str, record: object) -> None:
+        """Keep a record by its values, as `put` does."""
+        self.put(key, json.dumps(list_values(record), separators=(",", ":")).encode())
 
     def prune(self) -> None:
         """Remove the least recently used entries until the rest fits, and leftover files."""

@@ -287,6 +287,12 @@ def read_at(side: Side, node: Node, position: int) -> Node | None:
     return operands[position][0] if position < len(operands) else None
 
 
+def sole_user(side: Side, node: Node) -> Node | None:
+    """Return the instruction that alone reads a node, in one or several places."""
+    users = {user for user, _ in side.users.get(node, ())}
+    return users.pop() if len(users) == 1 else None
+
+
 def read_behind_moves(side: Side, node: Node) -> Node | None:
     """Return the first operand of a node, behind what only moves its elements."""
     read = read_at(side, node, 0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free, same_type
+from xlareport.analysis.matching.search.nodes import is_free, same_type, sole_user
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.leftovers import is_idle
@@ -79,19 +79,13 @@ def _converts(side: Side, dot: Node, product: Node, total: Node) -> Iterator[Nod
     """Yield the converts of a product before its sum, then that of the sum to the type of a dot."""
     node: Node | None = product
     while node is not None and node is not total:
-        node = _sole_user(side, node)
+        node = sole_user(side, node)
         if node is not None and node.instruction.opcode == "convert":
             yield node
-    back = None if same_type(dot, total) else _sole_user(side, total)
+    back = None if same_type(dot, total) else sole_user(side, total)
     is_convert = back is not None and back.instruction.opcode == "convert" and is_free(back)
     if back is not None and is_convert and same_type(dot, back):
         yield back
-
-
-def _sole_user(side: Side, node: Node) -> Node | None:
-    """Return the instruction that alone reads a node."""
-    users = {user for user, _ in side.users.get(node, ())}
-    return users.pop() if len(users) == 1 else None
 
 
 def _is_repeated(search: Search, product: Node, size: int | None) -> bool:
@@ -106,7 +100,7 @@ def _sums(side: Side, product: Node) -> Iterator[Node]:
     """Yield the free sum that alone reads a product, behind free moves."""
     node = product
     for _ in range(_MOST_MOVES):
-        user = _sole_user(side, node)
+        user = sole_user(side, node)
         if user is None or not is_free(user):
             return
         node = user

@@ -7,7 +7,14 @@ convolution, or split it; it still multiplies the same values, moved differently
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.search.alike import pairs_in_order
-from xlareport.analysis.matching.search.nodes import is_free, origin, read_at, same_shape, same_type
+from xlareport.analysis.matching.search.nodes import (
+    is_free,
+    origin,
+    read_at,
+    same_shape,
+    same_type,
+    sole_user,
+)
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
@@ -193,11 +200,11 @@ def _sum_and_convert(side: Side, product: Node) -> Iterator[Node]:
     """Yield the free sum that alone reads a product, and the free convert that alone reads that."""
     node = product
     for opcode in ("reduce", "convert"):
-        users = {user for user, _ in side.users.get(node, ())}
-        node = users.pop() if len(users) == 1 else product
-        if node.instruction.opcode != opcode or not is_free(node):
+        user = sole_user(side, node)
+        if user is None or user.instruction.opcode != opcode or not is_free(user):
             return
-        yield node
+        yield user
+        node = user
 
 
 def split_complex(search: Search) -> None:
@@ -319,10 +326,10 @@ def _summed(side: Side, node: Node) -> Node | None:
 def _lone_sum(side: Side, node: Node, moved: Node | None) -> Node:
     """Return the only user of a node, looking through a new or moved reshape; else the node."""
     for _ in range(2):
-        users = {user for user, _ in side.users.get(node, ())}
-        if len(users) != 1:
+        user = sole_user(side, node)
+        if user is None:
             return node
-        node = users.pop()
+        node = user
         is_new = is_free(node) or (moved is not None and node.partner is moved)
         if node.instruction.opcode not in SAME_ORDER or not is_new:
             return node

@@ -3,12 +3,11 @@
 The partitioner gathers what each device found, with places in the whole array, and sorts that.
 """
 
-from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.nodes import is_free, target_of
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
 
-_SELECTING = frozenset({"custom-call", "topk"})
 _TARGET = "TopK"
 _RESULTS = 2
 """Of a selection, and operands of the sort: values, places."""
@@ -48,6 +47,4 @@ def _selection(side: Side, gather: Node, place: int) -> Node | None:
 
 
 def _selects(node: Node) -> bool:
-    line = node.instruction
-    named = line.attributes.get("custom_call_target", "").strip('"') == _TARGET
-    return line.opcode in _SELECTING and (named or line.opcode == "topk")
+    return node.instruction.opcode == "topk" or target_of(node) == _TARGET

@@ -7,7 +7,13 @@ adds up.
 from collections.abc import Hashable, Sequence
 
 from xlareport.analysis.matching.rules.heavy.products import reducer
-from xlareport.analysis.matching.search.nodes import is_free, node_before, same_count, same_type
+from xlareport.analysis.matching.search.nodes import (
+    is_free,
+    node_before,
+    same_count,
+    same_type,
+    sole_user,
+)
 from xlareport.analysis.matching.search.reasons import AfterLoop
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
@@ -108,9 +114,8 @@ def _summed(search: Search, whole: Node, opcode: str) -> list[Node]:
 def _whole_sum(search: Search, term: Node, opcode: str) -> Node:
     """Return the sum that a node is a term of, through nested sums; else the node itself."""
     for _ in range(_MOST_TERMS):
-        users = {user for user, _ in search.before.users.get(term, ())}
-        user = users.pop() if len(users) == 1 else term
-        if user is term or not (user.instruction.opcode in (opcode, _PART) or _moves(user)):
+        user = sole_user(search.before, term)
+        if user is None or not (user.instruction.opcode in (opcode, _PART) or _moves(user)):
             return term
         term = user
     return term
