@@ -104,7 +104,7 @@ def test_a_call_is_inlined_into_a_fusion_and_a_fusion_merged_into_another() -> N
     )
     fusion = replace(change(Kind.ABSORBED, "fusion.1"), opcodes=("fusion", "fusion"))
     account = " ".join(told(fusion, call))
-    assert "merged 1 fusion into others and inlined 1 call" in account
+    assert "merged 1 fusion into others and inlined 1 call into a fusion" in account
     assert "was inlined; `%call.1.new` holds 3 of its 4 instructions" in account
 
 

@@ -57,10 +57,11 @@ def _absorbed(groups: Sequence[ChangeGroup], new: Sequence[ChangeGroup]) -> str:
     calls = [group for group in groups if group.opcodes[_BEFORE] == _CALL]
     fusions = [group for group in groups if group.opcodes[_BEFORE] != _CALL]
     others = _into_fusions(fusions, new)
+    inside = " into fusions" if sum(group.count for group in calls) > 1 else " into a fusion"
     return english.listing(
         [
             f"{verb} {wording.counted(_counts(part, _BEFORE))}{where}"
-            for verb, part, where in (("merged", fusions, others), ("inlined", calls, ""))
+            for verb, part, where in (("merged", fusions, others), ("inlined", calls, inside))
             if part
         ]
     )
