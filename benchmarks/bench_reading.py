@@ -1,7 +1,7 @@
 """Reading a dump of every pass: ours against XLA's parser, on the same files in the same run.
 
 Each figure is the least of some runs in processes of their own, with files from the page cache. On
-a busy machine CPU time says more. Both readers run under one interpreter, which needs jaxlib 0.12;
+a busy machine CPU time says more. Both readers run under one interpreter, which needs jaxlib 0.10;
 where there is none the reason is printed and XLA's columns stay empty. The tables are printed and
 written as JSON.
 """

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 Measured: TypeAlias = dict[str, Any]
 
 HERE = Path(__file__).parent
-OLDEST = (0, 12)
-"""Older jaxlibs do not know compact tuple elements; 0.12 needs Python 3.12."""
+OLDEST = (0, 10)
+"""Older jaxlibs do not know all attributes of today's texts."""
 ASK = "import jaxlib.version as v; print(v.__version__)"
 
 
@@ -30,7 +30,7 @@ class NoParserError(Exception):
 
 
 def find_parser() -> tuple[str, str]:
-    """Return an interpreter with jaxlib 0.12 and its version.
+    """Return an interpreter with jaxlib 0.10 and its version.
 
     It is the one that XLAREPORT_JAX_PYTHON names, else this one. Raises NoParserError.
     """
@@ -40,7 +40,7 @@ def find_parser() -> tuple[str, str]:
     if not version:
         raise NoParserError(f"{python} has no jaxlib; XLAREPORT_JAX_PYTHON can name another")
     if tuple(map(int, version.split(".")[:2])) < OLDEST:
-        raise NoParserError(f"{python} has jaxlib {version}, older than 0.12")
+        raise NoParserError(f"{python} has jaxlib {version}, older than 0.10")
     return python, version
 
 
