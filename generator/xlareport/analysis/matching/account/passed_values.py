@@ -1,0 +1,296 @@
+"""Moves that were removed from between a value and its users, or inserted there.
+
+The module before and the module after show that by themselves, however much else was rewritten.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from xlareport.analysis.matching.account.reads import has_other_operands, read_place
+from xlareport.analysis.matching.search.nodes import (
+    node_after,
+    node_before,
+    place_of,
+    read_at,
+    reduces_nothing,
+    same_count,
+    same_type,
+    target_of,
+)
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.runtime.grouping import group_by_key
+
+_LONGEST = 32
+"""Moves in a row that are looked through."""
+_INSERTED = REARRANGEMENTS | {"convert"}
+_SCALAR_MOVES = REARRANGEMENTS | {"broadcast", "convert"}
+_NUMBERED = frozenset({"broadcast", "convolution", "dot", "gather", "reduce", "scatter"})
+"""Opcodes whose attributes number the dimensions of their operands."""
+_TRANSFERS = frozenset(
+    {"async-done", "async-start", "bitcast", "copy", "copy-done", "copy-start", "slice-done"}
+)
+"""Opcodes that bring values to other memories; a `ConcatBitcast` joins what slices brought."""
+_NEUTRAL = {
+    "add": "0",
+    "and": "true",
+    "divide": "1",
+    "maximum": "-inf",
+    "minimum": "inf",
+    "multiply": "1",
+    "or": "false",
+    "subtract": "0",
+}
+"""Operations that return an operand if the other is a constant, and that constant."""
+_SECOND = frozenset({"subtract", "divide"})
+"""Of these, the constant is the second operand."""
+
+
+def passed_values(search: Search, pairings: Collection[Pairing]) -> set[Place]:
+    """Return the places before of moves that were removed, and those after of inserted moves.
+
+    The users of a removed move read the value that it passed on. So do those of operations that
+    change nothing, such as a multiply by 1, and these have no other use of their constants.
+    """
+    removals, insertions = _Removals(search, pairings), _Insertions(search, pairings)
+    found = {*_all_passed(search.before, removals.gone, removals.is_passed)}
+    found.update(_all_passed(search.after, insertions.new, insertions.is_inserted))
+    found.update(insertions.holders(found))
+    return found
+
+
+class _Removals:
+    """Which removed nodes only passed on a value that their users read now."""
+
+    def __init__(self, search: Search, pairings: Collection[Pairing]) -> None:
+        self._search = search
+        self._known: dict[Node, bool] = {}
+        relations = {place: known for known in pairings for place in known.before}
+        self.gone = _places(pairings, Relation.REMOVED)
+        self._expanded = {
+            place for place, known in relations.items() if known.relation is Relation.EXPANDED
+        }
+
+    def is_passed(self, node: Node) -> bool:
+        """Return whether a removed node passed on what is read now, or was only read by such."""
+        if node not in self._known:
+            self._known[node] = False
+            self._known[node] = self._passes_on(node) or self._is_for_passed(node)
+        return self._known[node]
+
+    def _passes_on(self, node: Node) -> bool:
+        sources = [*self._sources(node)]
+        if not sources:
+            return False
+        verdicts = [self._reads_source(*use, sources) for use in self._readers(node)]
+        return True in verdicts and False not in verdicts
+
+    def _sources(self, node: Node) -> Iterator[tuple[Node, Node]]:
+        """Yield the values that a node passes on, each with its counterpart, from the nearest."""
+        for _ in range(_LONGEST):
+            place = _passed_operand(self._search.before, node)
+            if place is None:
+                return
+            node, path = self._search.before.graph.operands(node)[place]
+            if path:
+                return
+            after = node_after(self._search, node)
+            if after is not None:
+                yield node, after
+
+    def _readers(self, node: Node) -> Iterator[tuple[Node, int]]:
+        """Yield the users of a node, behind removed nodes that pass it on."""
+        waiting = [node]
+        for passed in waiting:
+            for user, place in self._search.before.users.get(passed, ()):
+                further = place_of(user) in self.gone and user.partner is None
+                if further and _passed_operand(self._search.before, user) == place:
+                    waiting.append(user)
+                else:
+                    yield user, place
+
+    def _reads_source(
+        self, user: Node, place: int, sources: Collection[tuple[Node, Node]]
+    ) -> bool | None:
+        """Return whether a user reads one of the sources now; None if it is dead."""
+        partner = user.partner
+        if partner is None:
+            if place_of(user) in self._expanded:
+                return True
+            return False if place_of(user) in self.gone else None
+        read = read_at(self._search.before, user, place)
+        if read is None or has_other_operands(user, partner):
+            return False
+        now = read_at(self._search.after, partner, read_place(self._search, read, user, place))
+        now = None if now is None else _behind_transfers(self._search.after, now)
+        source = next((source for source, after in sources if after is now), None)
+        if source is None or now is None:
+            return False
+        return (
+            _dimensions(read) == _dimensions(source)
+            or (_numbers_dimensions(user) and self._keeps_dimensions(user, partner))
+            or (_numbers_dimensions(source) and self._keeps_dimensions(read, now))
+        )
+
+    def _keeps_dimensions(self, node: Node, other: Node) -> bool:
+        """Return whether a new result has the dimensions of an old one, or a device's share."""
+        before, after = _dimensions(node), _dimensions(other)
+        if not self._search.divided:
+            return before == after
+        pairs = zip(before, after, strict=False)
+        return len(before) == len(after) and all(
+            old == new or (old and new and old % new == 0) for old, new in pairs
+        )
+
+    def _is_for_passed(self, node: Node) -> bool:
+        """Return whether a constant is only read by removed nodes that pass another value on."""
+        users = [user for user, _ in self._search.before.users.get(node, ())]
+        if not (node.constant and users):
+            return False
+        return all(
+            place_of(user) in self._expanded
+            or (place_of(user) in self.gone and self.is_passed(user))
+            for user in users
+        )
+
+
+class _Insertions:
+    """Which new moves are between a value and a user that read that value before."""
+
+    def __init__(self, search: Search, pairings: Collection[Pairing]) -> None:
+        self._search = search
+        self.new = _places(pairings, Relation.ADDED)
+
+    def is_inserted(self, node: Node) -> bool:
+        """Return whether all users of a new move read, before, what it moves."""
+        source = self._source(node)
+        uses = [*self._uses(node)]
+        if source is None or not uses:
+            return False
+        return all(self._read_before(source, user, place) for user, place in uses)
+
+    def _source(self, node: Node) -> Node | None:
+        """Return what a chain of new moves moves, in the module before."""
+        for _ in range(_LONGEST):
+            node = _behind_transfers(self._search.after, node)
+            if not self._is_move(node):
+                return node_before(self._search, node)
+            operands = self._search.after.graph.operands(node)
+            if len(operands) != 1 or operands[0][1]:
+                return None
+            node = operands[0][0]
+        return None
+
+    def _is_move(self, node: Node) -> bool:
+        return node.instruction.opcode in _INSERTED and place_of(node) in self.new
+
+    def _uses(self, node: Node) -> Iterator[tuple[Node, int]]:
+        """Yield the users of a move, behind further new moves."""
+        waiting = [node]
+        for move in waiting:
+            for user, place in self._search.after.users.get(move, ()):
+                if self._is_move(user):
+                    waiting.append(user)
+                else:
+                    yield user, place
+
+    def _read_before(self, source: Node, user: Node, place: int) -> bool:
+        partner = user.partner
+        if partner is None or has_other_operands(partner, user):
+            return False
+        return read_at(self._search.before, partner, place) is source
+
+    def holders(self, places: Collection[Place]) -> Iterator[Place]:
+        """Yield the new fusions and calls in which every instruction is one of these moves."""
+        for frame in self._search.after.graph.frames:
+            holder = frame.caller
+            if holder is None or place_of(holder) not in self.new:
+                continue
+            lines = frame.computation.instructions
+            moves = [line.name for line in lines if line.opcode != "parameter"]
+            if moves and all(Place(frame.computation.name, name) in places for name in moves):
+                yield place_of(holder)
+
+
+def _places(pairings: Collection[Pairing], relation: Relation) -> Mapping[Place, Pairing]:
+    """Return the pairings of a relation without a cause, by their only place."""
+    return {
+        (known.before or known.after)[0]: known
+        for known in pairings
+        if known.relation is relation and known.cause is None
+    }
+
+
+def _all_passed(
+    side: Side, places: Collection[Place], holds: Callable[[Node], bool]
+) -> Iterator[Place]:
+    """Yield the places of which every node, one for each call of its computation, holds."""
+    nodes = group_by_key((place_of(node), node) for node in side.open())
+    for place in places:
+        if place in nodes and all(map(holds, nodes[place])):
+            yield place
+
+
+def _dimensions(node: Node) -> Sequence[int | None]:
+    return node.instruction.shape.dimensions
+
+
+def _numbers_dimensions(node: Node) -> bool:
+    """Return whether an operation states by itself which dimensions of its operands it uses."""
+    return node.instruction.opcode in _NUMBERED
+
+
+def _behind_transfers(side: Side, node: Node) -> Node:
+    """Return what new copies between memories, and bitcasts of these, have the value of."""
+    for _ in range(_LONGEST):
+        operands = side.graph.operands(node)
+        if node.partner is not None or node.kept or not operands or not _transfers(node):
+            break
+        node = operands[0][0]
+    return node
+
+
+def _transfers(node: Node) -> bool:
+    return node.instruction.opcode in _TRANSFERS or target_of(node) == "ConcatBitcast"
+
+
+def _passed_operand(side: Side, node: Node) -> int | None:
+    """Return which operand has the elements of a node's result, each once; None if none has."""
+    opcode = node.instruction.opcode
+    source = read_at(side, node, 0)
+    if source is None:
+        return None
+    if opcode in REARRANGEMENTS:
+        return 0
+    same = same_type(node, source)
+    if opcode in {"broadcast", "convert", "pad"}:
+        return 0 if same and same_count(node, source) else None
+    if opcode == "reduce":
+        return 0 if reduces_nothing(side, node) else None
+    return _beside_neutral(side, node) if opcode in _NEUTRAL and same else None
+
+
+def _beside_neutral(side: Side, node: Node) -> int | None:
+    """Return the operand that an operation returns as it is, beside a neutral constant."""
+    opcode = node.instruction.opcode
+    for place in (1,) if opcode in _SECOND else (1, 0):
+        operand = read_at(side, node, place)
+        if operand is not None and _scalar(side, operand) == _NEUTRAL[opcode]:
+            return 1 - place
+    return None
+
+
+def _scalar(side: Side, node: Node) -> str | None:
+    """Return the scalar constant that a node repeats, as written without a fraction of zero."""
+    for _ in range(_LONGEST):
+        if node.instruction.opcode == "constant":
+            return node.instruction.argument.removesuffix(".0")
+        if node.instruction.opcode not in _SCALAR_MOVES:
+            return None
+        source = read_at(side, node, 0)
+        if source is None:
+            return None
+        node = source
+    return None
