@@ -6,6 +6,7 @@ and equal lines of paired computations, need no work.
 
 from xlareport.analysis.matching.account import account
 from xlareport.analysis.matching.rules import (
+    along_moves,
     behind_moves,
     cloned_producers,
     frames,
@@ -157,6 +158,7 @@ _RULES = (
     swaps.swapped,
     spreading.successors,
     behind_moves.behind_moves,
+    along_moves.along_moves,
     spreading.neighbors,
     identity.same_value,
     swaps.passed_chains,

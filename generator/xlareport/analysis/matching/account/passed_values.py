@@ -3,7 +3,7 @@
 The module before and the module after show that by themselves, however much else was rewritten.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from xlareport.analysis.matching.account.reads import has_other_operands, read_place
 from xlareport.analysis.matching.search.nodes import (
@@ -11,14 +11,12 @@ from xlareport.analysis.matching.search.nodes import (
     node_before,
     place_of,
     read_at,
-    reduces_nothing,
-    same_count,
-    same_type,
     target_of,
 )
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.passed import dimensions_of, passed_operand
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.runtime.grouping import group_by_key
@@ -26,26 +24,14 @@ from xlareport.runtime.grouping import group_by_key
 _LONGEST = 32
 """Moves in a row that are looked through."""
 _INSERTED = REARRANGEMENTS | {"convert"}
-_SCALAR_MOVES = REARRANGEMENTS | {"broadcast", "convert"}
 _NUMBERED = frozenset({"broadcast", "convolution", "dot", "gather", "reduce", "scatter"})
 """Opcodes whose attributes number the dimensions of their operands."""
+_EXCHANGED = frozenset({("divide", "multiply")})
+"""Operations by a constant that became others by another constant."""
 _TRANSFERS = frozenset(
     {"async-done", "async-start", "bitcast", "copy", "copy-done", "copy-start", "slice-done"}
 )
 """Opcodes that bring values to other memories; a `ConcatBitcast` joins what slices brought."""
-_NEUTRAL = {
-    "add": "0",
-    "and": "true",
-    "divide": "1",
-    "maximum": "-inf",
-    "minimum": "inf",
-    "multiply": "1",
-    "or": "false",
-    "subtract": "0",
-}
-"""Operations that return an operand if the other is a constant, and that constant."""
-_SECOND = frozenset({"subtract", "divide"})
-"""Of these, the constant is the second operand."""
 
 
 def passed_values(search: Search, pairings: Collection[Pairing]) -> set[Place]:
@@ -90,7 +76,7 @@ class _Removals:
     def _sources(self, node: Node) -> Iterator[tuple[Node, Node]]:
         """Yield the values that a node passes on, each with its counterpart, from the nearest."""
         for _ in range(_LONGEST):
-            place = _passed_operand(self._search.before, node)
+            place = passed_operand(self._search.before, node)
             if place is None:
                 return
             node, path = self._search.before.graph.operands(node)[place]
@@ -106,7 +92,7 @@ class _Removals:
         for passed in waiting:
             for user, place in self._search.before.users.get(passed, ()):
                 further = place_of(user) in self.gone and user.partner is None
-                if further and _passed_operand(self._search.before, user) == place:
+                if further and passed_operand(self._search.before, user) == place:
                     waiting.append(user)
                 else:
                     yield user, place
@@ -125,18 +111,24 @@ class _Removals:
             return False
         now = read_at(self._search.after, partner, read_place(self._search, read, user, place))
         now = None if now is None else _behind_transfers(self._search.after, now)
-        source = next((source for source, after in sources if after is now), None)
+        found = (pair for pair in sources if now is not None and self._continues(*pair, now))
+        source = next(found, (None,))[0]
         if source is None or now is None:
             return False
         return (
-            _dimensions(read) == _dimensions(source)
+            dimensions_of(read) == dimensions_of(source)
             or (_numbers_dimensions(user) and self._keeps_dimensions(user, partner))
             or (_numbers_dimensions(source) and self._keeps_dimensions(read, now))
         )
 
+    def _continues(self, source: Node, after: Node, now: Node) -> bool:
+        """Return whether what is read now is the counterpart of a value, or a copy of that."""
+        copied = self._search.copies.get(now, (None,))[0]
+        return now is after or now.token == after.token or copied is source
+
     def _keeps_dimensions(self, node: Node, other: Node) -> bool:
         """Return whether a new result has the dimensions of an old one, or a device's share."""
-        before, after = _dimensions(node), _dimensions(other)
+        before, after = dimensions_of(node), dimensions_of(other)
         if not self._search.divided:
             return before == after
         pairs = zip(before, after, strict=False)
@@ -147,13 +139,16 @@ class _Removals:
     def _is_for_passed(self, node: Node) -> bool:
         """Return whether a constant is only read by removed nodes that pass another value on."""
         users = [user for user, _ in self._search.before.users.get(node, ())]
-        if not (node.constant and users):
-            return False
-        return all(
-            place_of(user) in self._expanded
-            or (place_of(user) in self.gone and self.is_passed(user))
-            for user in users
-        )
+        return node.constant and bool(users) and all(map(self._needs_no_constant, users))
+
+    def _needs_no_constant(self, user: Node) -> bool:
+        """Return whether a user is another operation now, or passed another value on."""
+        partner = user.partner
+        if partner is not None:
+            return (user.instruction.opcode, partner.instruction.opcode) in _EXCHANGED
+        if place_of(user) in self._expanded:
+            return True
+        return place_of(user) in self.gone and self.is_passed(user)
 
 
 class _Insertions:
@@ -233,10 +228,6 @@ def _all_passed(
             yield place
 
 
-def _dimensions(node: Node) -> Sequence[int | None]:
-    return node.instruction.shape.dimensions
-
-
 def _numbers_dimensions(node: Node) -> bool:
     """Return whether an operation states by itself which dimensions of its operands it uses."""
     return node.instruction.opcode in _NUMBERED
@@ -254,43 +245,3 @@ def _behind_transfers(side: Side, node: Node) -> Node:
 
 def _transfers(node: Node) -> bool:
     return node.instruction.opcode in _TRANSFERS or target_of(node) == "ConcatBitcast"
-
-
-def _passed_operand(side: Side, node: Node) -> int | None:
-    """Return which operand has the elements of a node's result, each once; None if none has."""
-    opcode = node.instruction.opcode
-    source = read_at(side, node, 0)
-    if source is None:
-        return None
-    if opcode in REARRANGEMENTS:
-        return 0
-    same = same_type(node, source)
-    if opcode in {"broadcast", "convert", "pad"}:
-        return 0 if same and same_count(node, source) else None
-    if opcode == "reduce":
-        return 0 if reduces_nothing(side, node) else None
-    return _beside_neutral(side, node) if opcode in _NEUTRAL and same else None
-
-
-def _beside_neutral(side: Side, node: Node) -> int | None:
-    """Return the operand that an operation returns as it is, beside a neutral constant."""
-    opcode = node.instruction.opcode
-    for place in (1,) if opcode in _SECOND else (1, 0):
-        operand = read_at(side, node, place)
-        if operand is not None and _scalar(side, operand) == _NEUTRAL[opcode]:
-            return 1 - place
-    return None
-
-
-def _scalar(side: Side, node: Node) -> str | None:
-    """Return the scalar constant that a node repeats, as written without a fraction of zero."""
-    for _ in range(_LONGEST):
-        if node.instruction.opcode == "constant":
-            return node.instruction.argument.removesuffix(".0")
-        if node.instruction.opcode not in _SCALAR_MOVES:
-            return None
-        source = read_at(side, node, 0)
-        if source is None:
-            return None
-        node = source
-    return None
