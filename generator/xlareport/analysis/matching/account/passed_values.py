@@ -41,10 +41,10 @@ def passed_values(search: Search, pairings: Collection[Pairing]) -> set[Place]:
     change nothing, such as a multiply by 1, and these have no other use of their constants.
     """
     removals, insertions = _Removals(search, pairings), _Insertions(search, pairings)
-    found = {*_all_passed(search.before, removals.gone, removals.is_passed)}
-    found.update(_all_passed(search.after, insertions.new, insertions.is_inserted))
-    found.update(insertions.holders(found))
-    return found
+    places = {*_all_passed(search.before, removals.gone, removals.is_passed)}
+    places.update(_all_passed(search.after, insertions.new, insertions.is_inserted))
+    places.update(insertions.holders(places))
+    return places
 
 
 class _Removals:
@@ -111,8 +111,8 @@ class _Removals:
             return False
         now = read_at(self._search.after, partner, read_place(self._search, read, user, place))
         now = None if now is None else _behind_transfers(self._search.after, now)
-        found = (pair for pair in sources if now is not None and self._continues(*pair, now))
-        source = next(found, (None,))[0]
+        pairs = (pair for pair in sources if now is not None and self._continues(*pair, now))
+        source = next(pairs, (None,))[0]
         if source is None or now is None:
             return False
         return (

@@ -74,8 +74,8 @@ class _Chains:
         """Yield open work on a value, with all open work after that computes the same."""
         before, after = self._search.before, self._search.after
         old = group_by_key((self._key(before, node), node) for node in _users(before, base))
-        found = dict.fromkeys(node for other in others for node in _users(after, other))
-        new = group_by_key((self._key(after, node), node) for node in found) if old else {}
+        users = dict.fromkeys(node for other in others for node in _users(after, other))
+        new = group_by_key((self._key(after, node), node) for node in users) if old else {}
         for key, nodes in old.items():
             yield from _of_one_op(nodes, new.get(key, []))
 
