@@ -57,7 +57,7 @@ class _Chains:
                 seen.add(node)
                 for copy in copies:
                     self._values[copy] = node.token
-                for copy in copies[1:]:
+                for copy in copies[1:] if self._search.parted is None else ():
                     self._search.copies.setdefault(copy, (node, _COPY))
                 waiting.append((node, copies))
 
