@@ -59,6 +59,7 @@ def published(page: str) -> str:
         "trails": _trails(recorded("trails")),
         "unseen_trails": _trails(recorded("unseen_trails")),
         "op_names": _op_names(recorded("op_names")),
+        "ends": _ends(recorded("ends")),
         "steps": _steps(recorded("steps"), recorded("steps_of_test_data")),
         "rewrites": _rewrites(recorded("rewrites")),
         "values": _values(recorded("values")),
@@ -111,6 +112,29 @@ def _op_names(rows: Sequence[Row]) -> list[str]:
         if row["opcode"] == "all"
     ]
     return _table(head, cells) if rows else []
+
+
+def _ends(rows: Sequence[Row]) -> list[str]:
+    """Return the section with its heading: without figures there is none."""
+    cells = [
+        [
+            _ENDS[str(row["end"])],
+            f"{int(row['right']) + int(row['wrong']):,}",
+            _share(row, "right", "wrong"),
+            f"{row['unknown']:,}",
+        ]
+        for row in rows
+    ]
+    table = _table(["Instructions", "With a reason", "Of these right", "Not known"], cells)
+    return ["### Before and after alone", "", _BOTH_ENDS, "", *table] if rows else []
+
+
+_ENDS = {"first": "reported as removed", "final": "reported as added"}
+_BOTH_ENDS = (
+    "A dump without the passes in between has one step, from the first snapshot to the final one. "
+    "In dumps of every pass, the histories over all snapshots tell whether an instruction was "
+    "removed or added."
+)
 
 
 def _steps(every: Sequence[Row], small: Sequence[Row]) -> list[str]:

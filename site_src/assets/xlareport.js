@@ -8248,7 +8248,7 @@ var xlareport = (() => {
   var ORDER2 = ["", "exact", "matched", "guessed"];
   function look(kind) {
     if (/^(added|cloned|copied|defined|fused|leftover|outlined|parameter)$/.test(kind)) return "added";
-    return /^(removed|dead|uncalled|argument|merged|unified|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
+    return /^(removed|dead|uncalled|unapplied|argument|merged|unified|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
   }
   function nameList(names2) {
     if (names2 === null || names2.length === 0) return element("span.xr-muted", null, "\u2014");

@@ -151,7 +151,15 @@ _MOST_AROUND = 30
 _MOST_AROUND_ONE = 6
 
 _GONE = frozenset(
-    {Kind.REMOVED, Kind.DEAD, Kind.UNCALLED, Kind.ARGUMENT, Kind.MERGED, Kind.UNIFIED}
+    {
+        Kind.REMOVED,
+        Kind.DEAD,
+        Kind.UNAPPLIED,
+        Kind.UNCALLED,
+        Kind.ARGUMENT,
+        Kind.MERGED,
+        Kind.UNIFIED,
+    }
     | {Kind.INLINED, Kind.ABSORBED, Kind.UNTRACED}
 )
 _NEW = frozenset(

@@ -18,6 +18,7 @@ def told(*changes: Change, actor: str = "`algsimp`") -> tuple[str, ...]:
 _OF_COMPUTATIONS = {
     Kind.COPIED: "cloned 1 computation of 1 instruction",
     Kind.DEFINED: "added 1 computation of 1 instruction",
+    Kind.UNAPPLIED: "removed 1 computation of 1 instruction",
     Kind.LEFTOVER: "added 1 instruction to a computation without live callers",
     Kind.UNCALLED: "removed 1 dead computation of 1 instruction",
     Kind.UNIFIED: "merged 1 duplicate computation of 1 instruction",

@@ -6,6 +6,8 @@ and equal lines of paired computations, need no work.
 
 from xlareport.analysis.matching.account import account
 from xlareport.analysis.matching.rules import (
+    along_moves,
+    behind_moves,
     cloned_producers,
     frames,
     identity,
@@ -155,6 +157,10 @@ _RULES = (
     spreading.successors,
     swaps.swapped,
     spreading.successors,
+    behind_moves.behind_moves,
+    along_moves.along_moves,
+    spreading.neighbors,
+    identity.same_value,
     swaps.passed_chains,
     passed_runs.passed_runs,
     passed_runs.converts_past_moves,

@@ -24,7 +24,9 @@ _EXAMPLES = 3
 _HOLDERS = frozenset({Kind.EXPANDED, Kind.FUSED, Kind.INLINED, Kind.OUTLINED})
 """Kinds whose members may be within one another, such as a fusion in a fusion."""
 _INTO = frozenset({Kind.ABSORBED, Kind.FUSED})
-_WHOLE = frozenset({Kind.COPIED, Kind.DEFINED, Kind.UNIFIED})
+_WHOLE = frozenset({Kind.COPIED, Kind.DEFINED, Kind.UNAPPLIED, Kind.UNIFIED})
+_REMOVED = frozenset({Kind.UNAPPLIED, Kind.UNIFIED})
+"""Kinds of computations that are only before."""
 _OF_RESULTS = frozenset({Kind.CLONED, Kind.COMBINED, Kind.FUSED, Kind.OUTLINED})
 """Kinds that are counted by what came of them."""
 _OF_COMPUTATIONS = _WHOLE | {Kind.LEFTOVER, Kind.UNCALLED}
@@ -131,7 +133,7 @@ class ChangeGroup(Struct, frozen=True):
     def _repeated(self) -> int:
         """Return how many there are of what the example is one of, as the phrase counts them."""
         if self.kind in _WHOLE:
-            return len(self.homes if self.kind is Kind.UNIFIED else self.homes_after)
+            return len(self.homes if self.kind in _REMOVED else self.homes_after)
         if self.kind is Kind.LEFTOVER:
             return len(self.homes_after)
         if self.kind in _OF_RESULTS:

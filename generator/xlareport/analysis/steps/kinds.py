@@ -57,6 +57,8 @@ class Kind(StrEnum):
     """Removed because nothing depended on it."""
     UNCALLED = "uncalled"
     """Removed with its computation, which had no live callers."""
+    UNAPPLIED = "unapplied"
+    """Removed with its whole computation, such as a reducer, which an instruction applied."""
     ARGUMENT = "argument"
     """A parameter of a fusion or call, removed with it or with the operand."""
     DEFINED = "defined"

@@ -302,6 +302,13 @@ def _uncalled(groups: Sequence[ChangeGroup]) -> str:
     return f"removed {units.plural(len(homes), 'dead computation')} of {instructions}"
 
 
+def _unapplied(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many computations that instructions applied were removed, with their lines."""
+    homes = set().union(*(group.homes for group in groups))
+    instructions = units.plural(sum(group.count for group in groups), "instruction")
+    return f"removed {units.plural(len(homes), 'computation')} of {instructions}"
+
+
 def _unused(groups: Sequence[ChangeGroup]) -> str:
     return f"added {wording.counted(_counts(groups, _AFTER))} without live users"
 
@@ -356,6 +363,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.SHARED: _shared,
     Kind.SUNK: _sunk,
     Kind.SWAPPED: _swapped,
+    Kind.UNAPPLIED: _unapplied,
     Kind.UNCALLED: _uncalled,
     Kind.UNUSED: _unused,
     Kind.UNIFIED: _unified,

@@ -9,7 +9,7 @@ from msgspec import Struct
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.result import LooseMatching, Matching
 from xlareport.analysis.matching.sides.facts import facts_of
-from xlareport.analysis.steps.added_computations import with_added_computations
+from xlareport.analysis.steps.applied_computations import with_applied_computations
 from xlareport.analysis.steps.boundaries import NOBODY
 from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.description import StepFacts, describe_step, weight
@@ -111,7 +111,7 @@ def step(
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
     rows = without_merged_operands(matching, rows)
     rows = with_moved_clones(with_whole_computations(matching, rows))
-    result = with_added_computations(matching, rows)
+    result = with_applied_computations(matching, rows)
     groups = grouped(result)
     sentences = describe_step(_facts(actor, matching, header, result, groups))
     return StepChange(

@@ -278,3 +278,52 @@ def test_equal_slices_of_shares_are_no_copies_of_each_other(read: Read) -> None:
     assert Relation.CLONED not in kinds
     assert Relation.REMOVED not in kinds
     assert matching.partner_after(_at("split.2")) == Place("main_spmd", "part.2")
+
+
+_LOGISTIC = """
+HloModule m
+
+ENTRY %main (a: f32[2,4]) -> f32[8] {
+  %a = f32[2,4]{1,0} parameter(0)
+  %flat = f32[8]{0} reshape(%a)
+  %logistic.1 = f32[8]{0} logistic(%flat)
+  ROOT %out = f32[8]{0} custom-call(%logistic.1), custom_call_target="c"
+}
+"""
+_IN_FUSIONS = """
+HloModule m
+
+%powers (p: f32[2,4]) -> f32[8] {
+  %p = f32[2,4]{1,0} parameter(0)
+  %bitcast.1 = f32[8]{0} bitcast(%p)
+  %negate.1 = f32[8]{0} negate(%bitcast.1)
+  ROOT %exponential.1 = f32[8]{0} exponential(%negate.1)
+}
+
+%quotients (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  %one = f32[] constant(1)
+  %ones = f32[8]{0} broadcast(%one), dimensions={}
+  %sum = f32[8]{0} add(%q, %ones)
+  ROOT %divide.1 = f32[8]{0} divide(%ones, %sum)
+}
+
+ENTRY %main (a: f32[2,4]) -> f32[8] {
+  %a = f32[2,4]{1,0} parameter(0)
+  %first = f32[8]{0} fusion(%a), kind=kLoop, calls=%powers
+  %second = f32[8]{0} fusion(%first), kind=kLoop, calls=%quotients
+  ROOT %out = f32[8]{0} custom-call(%second), custom_call_target="c"
+}
+"""
+
+
+def test_an_expansion_can_be_in_several_fusions_and_read_behind_a_reshape(read: Read) -> None:
+    matching = match(read(_LOGISTIC), read(_IN_FUSIONS))
+    pairing = matching.pairing_before(_at("logistic.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert {Place("powers", "exponential.1"), Place("powers", "negate.1")} < {*pairing.after}
+    change = step(read(_LOGISTIC), read(_IN_FUSIONS))
+    fused = {row.after: row for row in change.changes if row.kind is Kind.FUSED}
+    assert set(fused) == {_at("first"), _at("second")}
+    assert fused[_at("second")].reason == "fuses 1 instruction, as 4 (expanded)"

@@ -84,3 +84,28 @@ def test_a_pass_that_adds_or_removes_much_is_told_so(read: Read) -> None:
     assert ChangeCause.UNTRACED not in {known.cause for known in removed.pairings}
     added = match(read(only), read(_BEFORE))
     assert ChangeCause.UNTRACED not in {known.cause for known in added.pairings}
+
+
+def test_the_prefetches_of_a_compiler_are_new(read: Read) -> None:
+    lines = """  %start = ((f32[8]), f32[4], s32[]) async-start(%w), calls=%part
+  %done = f32[4]{0} async-done(%start)
+  %joined = f32[4]{0} custom-call(%done), custom_call_target="ConcatBitcast"
+"""
+    part = """
+%part (p: f32[8]) -> f32[4] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %first = f32[4]{0} slice(%p), slice={[0:4]}
+}
+
+ENTRY"""
+    after = _module("tanh", "cosine", _MANY + 2, lines).replace("tuple(%a,", "tuple(%joined,")
+    after = after.replace("ENTRY", part).replace("(a: f32[4])", "(a: f32[4], w: f32[8])")
+    after = after.replace(
+        "parameter(0)\n  %tanh", "parameter(0)\n  %w = f32[8] parameter(1)\n  %tanh"
+    )
+    matching = match(read(_BEFORE), read(after))
+    names = [("main", "start"), ("main", "done"), ("main", "joined"), ("part", "first")]
+    for place in names:
+        known = matching.pairing_after(Place(*place))
+        assert known is not None
+        assert (known.relation, known.cause) == (Relation.ADDED, None)

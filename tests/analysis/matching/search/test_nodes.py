@@ -174,6 +174,10 @@ ENTRY %main (a: f32[8,1]) -> f32[] {{
     search = start(read(body.format(0)), read(body.format(1)), same_program=False)
     assert nodes.reduces_nothing(search.before, node(search.before, "thin"))
     assert not nodes.reduces_nothing(search.before, node(search.before, "all"))
+    ours = [node(search.before, name) for name in ("thin", "all")]
+    theirs = [node(search.after, "all")]
+    assert nodes.as_many(search, ours, theirs) == (ours[1:], theirs)
+    assert nodes.as_many(search, ours, ours) == (ours, ours)
 
 
 def test_paired_users_read_at_the_same_place(search: Search) -> None:

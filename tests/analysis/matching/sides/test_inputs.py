@@ -93,3 +93,25 @@ def test_converts_are_of_the_values_behind_inserted_moves_not_of_their_former_sh
     for old, new in ((1, 3), (2, 4)):
         partner = matching.partner_after(Place("main", f"convert.{old}"))
         assert partner == Place("main", f"convert.{new}")
+
+
+def test_a_broadcast_that_repeats_is_not_one_that_only_adds_a_dimension(read: Read) -> None:
+    text = """HloModule m
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8,4] {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+{lines}
+}}
+"""
+    note = 'metadata={op_name="f/sub"}'
+    before = f"""  %log = f32[8]{{0}} log(%a)
+  %thin = f32[8,1]{{1,0}} broadcast(%log), dimensions={{0}}, {note}
+  %flat = f32[8]{{0}} reshape(%thin), {note}
+  %wide = f32[8,4]{{1,0}} broadcast(%flat), dimensions={{0}}, {note}
+  ROOT %out = f32[8,4]{{1,0}} tanh(%wide)"""
+    after = f"""  %log.4 = f32[8]{{0}} log(%a)
+  %sub.49 = f32[8,4]{{1,0}} broadcast(%log.4), dimensions={{0}}, {note}
+  ROOT %out.1 = f32[8,4]{{1,0}} tanh(%sub.49)"""
+    matching = match(read(text.format(lines=before)), read(text.format(lines=after)))
+    assert matching.partner_after(Place("main", "wide")) == Place("main", "sub.49")

@@ -40,7 +40,7 @@ def pairings(search: Search) -> list[Pairing]:
     result = account.pairings()
     modules = search.before.graph.module, search.after.graph.module
     add_repeated_holders(*modules, result)
-    mark_untraced(*modules, result)
+    mark_untraced(search, result)
     return in_order(search, result)
 
 
@@ -319,12 +319,25 @@ class _Account:
         modules = self._search.before.graph.module, self._search.after.graph.module
         budget = most_nodes(self._search.computations.most_lines)
         sources = FusionSources(modules, self._same_before, self.pairings(), budget)
+        self._add_holders_of_expanded(sources)
         for pairing in self._new_holders:
             source = sources.of(pairing.after[0], pairing.before)
             verb = "fuses" if pairing.relation is Relation.FUSED else "calls"
             pairing.before, pairing.grade = source.places, source.grade
             pairing.reason = f"{verb} {source.words}"
         self._note_taken_in(sources)
+
+    def _add_holders_of_expanded(self, sources: FusionSources) -> None:
+        """Record what the fusions that were told as added hold of expanded instructions."""
+        find = self._search.after.graph.module.find
+        for pairing in [*self._pairings]:
+            if pairing.relation is not Relation.ADDED:
+                continue
+            line = find(*pairing.after[0])
+            if line and line.opcode == "fusion" and sources.holds_expanded(pairing.after[0]):
+                self._pairings.remove(pairing)
+                pairing.relation = Relation.FUSED
+                self._new_holders.append(pairing)
 
     def _note_taken_in(self, sources: FusionSources) -> None:
         """Record what was fused into existing fusions whose computations changed."""

@@ -4,16 +4,23 @@ An expansion reads only what the old instruction read, and constants; otherwise 
 A sum over devices of another framework op than the result's is no part of it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from xlareport.analysis.matching.account.word_halves import written
 from xlareport.analysis.matching.search.nodes import is_root, node_after, read_at, same_shape
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
-from xlareport.hlo.opcode_groups import BOUNDARIES, DEVICE_IDS, PLAIN, REDUCING_COLLECTIVES
+from xlareport.analysis.matching.sides.inputs import behind
+from xlareport.hlo.opcode_groups import (
+    BOUNDARIES,
+    DEVICE_IDS,
+    PLAIN,
+    REARRANGEMENTS,
+    REDUCING_COLLECTIVES,
+)
 
 _PASSING = PLAIN | TRANSPARENT
 """Opcodes that compute nothing or only wrap computations, so that they cannot be expanded."""
@@ -110,7 +117,9 @@ def _new_dependencies(
     halves: Mapping[Node, Collection[Node]],
 ) -> list[Node] | None:
     """Return the new nodes that a result depends on; None if they read anything unrelated."""
-    known = {node_after(search, operand) for operand, _ in search.before.graph.operands(node)}
+    operands = search.before.graph.operands(node)
+    known = {node_after(search, operand) for operand, _ in operands}
+    known |= {node_after(search, moved) for moved, path in _moved(search, operands) if not path}
     known.update(part for operand in written(node) for part in halves.get(operand, ()))
     parts: dict[Node, None] = {result: None}
     waiting = [result]
@@ -130,20 +139,28 @@ def _new_dependencies(
     return _read_by_themselves(search, result, [*own, *_constants(search, parts, new)])
 
 
+def _moved(search: Search, operands: Iterable[NodeElement]) -> Iterator[NodeElement]:
+    """Yield what is behind the moves of operands."""
+    return (behind(search.before.graph, operand, REARRANGEMENTS) for operand in operands)
+
+
 def _read_by_themselves(search: Search, result: Node, parts: Sequence[Node]) -> list[Node]:
     """Return the parts whose every user is the result or such a part; others serve more."""
     own = {result, *parts}
     waiting = [*parts]
     for part in waiting:
-        users = (user for user, _ in search.after.users.get(part, ()) if _is_reader(user))
+        users = (user for user, _ in search.after.users.get(part, ()) if _is_reader(user, part))
         if part in own and any(user not in own for user in users):
             own.discard(part)
             waiting += [operand for operand, _ in search.after.graph.operands(part)]
     return [part for part in parts if part in own]
 
 
-def _is_reader(user: Node) -> bool:
-    """Return whether a user does more than hand its operand on within the computation."""
+def _is_reader(user: Node, part: Node) -> bool:
+    """Return whether a user does more than hand a part on, as an opened fusion does."""
+    result = opened_root(user)
+    if result is not None:
+        return is_root(user) and result is part
     return user.instruction.opcode not in BOUNDARIES or is_root(user)
 
 

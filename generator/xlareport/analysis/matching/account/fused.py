@@ -29,6 +29,8 @@ class FusionSource(Struct, frozen=True):
     """Number of those that have no source in the old module."""
     grade: Grade
     """EXACT only if each of those has an exact source."""
+    expands: bool = False
+    """Whether several of those were expanded from one."""
 
     @property
     def words(self) -> str:
@@ -37,9 +39,8 @@ class FusionSource(Struct, frozen=True):
         text += f" and {self.new:,} new" if self.new else ""
         difference = self.held - self.new - self.sources
         if self.held and difference:
-            text += (
-                f", as {self.held - self.new:,} ({'copies' if difference > 0 else 'duplicates'})"
-            )
+            more = "expanded" if self.expands else "copies"
+            text += f", as {self.held - self.new:,} ({more if difference > 0 else 'duplicates'})"
         return text
 
 
@@ -85,7 +86,19 @@ class FusionSources:
             held=len(grades),
             new=new,
             grade=weakest(grades) if grades else Grade.MATCHED,
+            expands=any(self.is_expanded(place) for place, _ in held or ()),
         )
+
+    def is_expanded(self, place: Place) -> bool:
+        """Return whether a new place is one of several that an instruction was expanded into."""
+        pairing = self._pairings.get(place, _UNMATCHED)
+        return pairing.relation is Relation.EXPANDED
+
+    def holds_expanded(self, holder: Place) -> bool:
+        """Return whether a new fusion holds a part of what was expanded."""
+        line = self._after.find(*holder)
+        inside = None if line is None else self._instructions_inside(line)
+        return any(self.is_expanded(place) for place, _ in inside or ())
 
     def taken_in(
         self, holder: Place, former: Place, absorbed: tuple[Place, ...]

@@ -4,9 +4,12 @@ Whole pipelines run between the input and the final module. An instruction that 
 looks removed, and its replacement added; within a single pass that is good evidence.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
-from xlareport.analysis.matching.search.pairing import ChangeCause, Pairing, Relation
+from xlareport.analysis.matching.account.passed_values import passed_values
+from xlareport.analysis.matching.search.pairing import ChangeCause, Pairing, Place, Relation
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade
@@ -18,33 +21,56 @@ _REASON = "no counterpart was found, and much else was rewritten as well"
 _FRAMING = frozenset({"call", "get-tuple-element", "parameter", "tuple"})
 """Opcodes that only pass values on: passes remove and add them without a trace."""
 _STAGED = frozenset(
-    {"bitcast", "copy", "copy-done", "copy-start", "partition-id", "replica-id", *_FRAMING}
+    {
+        "async-done",
+        "async-start",
+        "bitcast",
+        "copy",
+        "copy-done",
+        "copy-start",
+        "partition-id",
+        "replica-id",
+        *_FRAMING,
+    }
 )
 """Opcodes that the compiler adds of its own."""
 
 
-def mark_untraced(before: HloModule, after: HloModule, pairings: Iterable[Pairing]) -> None:
-    """Grade removals and additions as guesses, with a cause, if there are too many."""
-    gone: list[Pairing] = []
-    new: list[Pairing] = []
-    collectives: list[Pairing] = []
-    for pairing in pairings:
-        if pairing.cause is not None or pairing.grade is Grade.EXACT:
-            continue
-        if pairing.relation is Relation.REMOVED and not _is_removable(before, pairing):
-            gone.append(pairing)
-        elif pairing.relation is Relation.ADDED:
-            line = after.find(*pairing.after[0])
-            if line is not None and line.opcode not in _STAGED:
-                (collectives if family_of(line) == "collective" else new).append(pairing)
+def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
+    """Grade removals and additions as guesses, with a cause, if there are too many.
+
+    Not so what the text around it proves: moves that were removed or inserted.
+    """
+    before, after = search.before.graph.module, search.after.graph.module
+    gone = [pairing for pairing in pairings if _is_gone(before, pairing)]
     if not _are_many(gone, before):
         return
-    if collectives and _has_collectives(before):  # else the partitioner's own
-        new += collectives
+    counted = _has_collectives(before)  # else they are the partitioner's own
+    new = [pairing for pairing in pairings if _is_new(after, pairing, collectives=counted)]
     if _are_many(new, after):
+        known = passed_values(search, pairings)
         for pairing in (*gone, *new):
-            pairing.grade, pairing.reason = Grade.GUESSED, _REASON
-            pairing.cause = ChangeCause.UNTRACED
+            if (pairing.before or pairing.after)[0] not in known:
+                pairing.grade, pairing.reason = Grade.GUESSED, _REASON
+                pairing.cause = ChangeCause.UNTRACED
+
+
+def _is_gone(module: HloModule, pairing: Pairing) -> bool:
+    """Return whether a pairing is a removal that the module after does not explain."""
+    known = pairing.cause is not None or pairing.grade is Grade.EXACT
+    return not known and pairing.relation is Relation.REMOVED and not _is_removable(module, pairing)
+
+
+def _is_new(module: HloModule, pairing: Pairing, *, collectives: bool) -> bool:
+    """Return whether a pairing is an addition that the module before does not explain."""
+    known = pairing.cause is not None or pairing.grade is Grade.EXACT
+    if known or pairing.relation is not Relation.ADDED:
+        return False
+    place = pairing.after[0]
+    line = module.find(*place)
+    if line is None or _is_staged(module, place, line):
+        return False
+    return collectives or family_of(line) != "collective"
 
 
 def _are_many(pairings: list[Pairing], module: HloModule) -> bool:
@@ -64,6 +90,14 @@ def _annotates(line: Instruction) -> bool:
 
 
 _ANNOTATIONS = ("Sharding", "SPMD", "xla.sdy.")
+
+
+def _is_staged(module: HloModule, place: Place, line: Instruction) -> bool:
+    """Return whether the compiler adds an instruction of its own: a copy, part of a prefetch."""
+    if line.opcode in _STAGED or line.call_target == "ConcatBitcast":
+        return True
+    holder = holders_of(module).get(place.computation)
+    return holder is not None and holder.opcode == "async-start" and line.opcode == "slice"
 
 
 def _has_collectives(module: HloModule) -> bool:

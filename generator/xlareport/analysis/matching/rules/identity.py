@@ -10,6 +10,7 @@ from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     Names,
     are_other_fills,
+    as_many,
     is_free,
     is_root,
     name_in_computation,
@@ -290,8 +291,8 @@ def same_operation(search: Search) -> None:
     Where several heavy nodes are left, `structure` has paired those that can be paired.
     """
     new = grouped(search.after, _operation)
-    for value, ours in grouped(search.before, _operation).items():
-        theirs = new.get(value, ())
+    for value, nodes in grouped(search.before, _operation).items():
+        ours, theirs = as_many(search, nodes, new.get(value, []))
         if value is None or len(ours) != len(theirs):
             continue
         if len(ours) > 1 and family_of(ours[0].instruction) is not None:

@@ -311,6 +311,14 @@ def reduces_nothing(side: Side, node: Node) -> bool:
     return read is not None and count is not None and read.instruction.shape.element_count == count
 
 
+def as_many(search: Search, nodes: list[Node], others: list[Node]) -> tuple[list[Node], list[Node]]:
+    """Return both, without reductions of single elements, which passes remove, if counts differ."""
+    if len(nodes) == len(others):
+        return nodes, others
+    nodes = [node for node in nodes if not reduces_nothing(search.before, node)]
+    return nodes, [node for node in others if not reduces_nothing(search.after, node)]
+
+
 def paired_users(node: Node) -> Iterator[tuple[Node, Node, int]]:
     """Yield the paired users of a node, their partners, and the place at which they read it.
 

@@ -24,11 +24,22 @@ def contradict(before: Side, node: Node, after: Side, other: Node) -> bool:
         return False
     if node.constant:
         return _repeat_other_constants(before, node, after, other)
+    if line.opcode == "broadcast":
+        return _repeats(before, node) != _repeats(after, other)
     if line.name == now.name or line.opcode not in _ELEMENTWISE:
         return False
     return _read_others(before, node, after, other) or _compute_of_others(
         before, node, after, other
     )
+
+
+def _repeats(side: Side, node: Node) -> bool:
+    """Return whether a broadcast repeats its operand, rather than only give it dimensions of 1."""
+    operands = side.graph.operands(node)
+    if len(operands) != 1 or operands[0][1]:
+        return True
+    count = node.instruction.shape.element_count
+    return count is None or count != operands[0][0].instruction.shape.element_count
 
 
 def _repeat_other_constants(before: Side, node: Node, after: Side, other: Node) -> bool:

@@ -56,3 +56,10 @@ def test_a_new_reducer_that_only_dead_instructions_apply_has_no_live_callers(rea
     words = " ".join((change.headline, *change.account))
     assert "dded 3 instructions to a computation without live callers" in words
     assert "applied by" not in words
+
+
+def test_a_removed_reducer_is_told_as_a_computation(read: Read) -> None:
+    change = step(read(_AFTER), read(_BEFORE))
+    words = " ".join((change.headline, *change.account))
+    assert "emoved 1 computation of 3 instructions: `%sum` was removed with `%out`" in words
+    assert sum(row.kind is Kind.UNAPPLIED for row in change.removed) == 3

@@ -1,0 +1,67 @@
+"""Which operand an instruction returns as it is, apart from its dimensions."""
+
+from collections.abc import Sequence
+
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
+
+_LONGEST = 32
+"""Moves in a row that are looked behind."""
+_SCALAR_MOVES = REARRANGEMENTS | {"broadcast", "convert"}
+_OF_SAME_COUNT = frozenset({"broadcast", "convert", "pad", "reduce"})
+"""Opcodes that pass on an operand of their element type and number of elements."""
+_NEUTRAL = {
+    "add": "0",
+    "and": "true",
+    "divide": "1",
+    "maximum": "-inf",
+    "minimum": "inf",
+    "multiply": "1",
+    "or": "false",
+    "subtract": "0",
+}
+"""Operations that return an operand if the other is a constant, and that constant."""
+_SECOND = frozenset({"divide", "subtract"})
+"""Of these, the constant is the second operand."""
+
+
+def passed_operand(side: Side, node: Node) -> int | None:
+    """Return which operand has the elements of a node's result, each once; None if none has."""
+    opcode = node.instruction.opcode
+    operands = side.graph.operands(node)
+    if not operands or node.instruction.shape.elements or operands[0][1]:
+        return None
+    if opcode in REARRANGEMENTS:
+        return 0
+    ours, theirs = node.instruction.shape, operands[0][0].instruction.shape
+    if ours.element_type == theirs.element_type and opcode in _OF_SAME_COUNT:
+        return 0 if ours.element_count == theirs.element_count is not None else None
+    return _beside_neutral(side, node) if opcode in _NEUTRAL else None
+
+
+def _beside_neutral(side: Side, node: Node) -> int | None:
+    """Return the operand that an operation returns as it is, beside a neutral constant."""
+    opcode, operands = node.instruction.opcode, side.graph.operands(node)
+    for place in (1,) if opcode in _SECOND else (1, 0):
+        operand, path = operands[place] if place < len(operands) else (None, ())
+        if operand and not path and scalar_of(side, operand) == _NEUTRAL[opcode]:
+            return 1 - place
+    return None
+
+
+def scalar_of(side: Side, node: Node) -> str | None:
+    """Return the scalar constant that a node repeats, as written without a fraction of zero."""
+    for _ in range(_LONGEST):
+        if node.instruction.opcode == "constant":
+            return node.instruction.argument.removesuffix(".0")
+        operands = side.graph.operands(node)
+        if node.instruction.opcode not in _SCALAR_MOVES or not operands:
+            return None
+        node = operands[0][0]
+    return None
+
+
+def dimensions_of(node: Node) -> Sequence[int | None]:
+    """Return the dimensions of a node's result."""
+    return node.instruction.shape.dimensions
