@@ -321,6 +321,8 @@ def test_a_sum_of_constants_that_is_a_constant_now_is_folded(read: Read) -> None
     line = "  %whole = f32[8]{0} constant({12, 12, 12, 12, 12, 12, 12, 12})\n"
     made = step(read(_OF_EQUALS), read(_with(line, "whole")), "`constant_folding`")
     assert not [change for change in made.changes if change.kind is Kind.EXPANDED]
-    line = "  %twelve = f32[] constant(12)\n  %whole = f32[8]{0} broadcast(%twelve), dimensions={}\n"
+    line = (
+        "  %twelve = f32[] constant(12)\n  %whole = f32[8]{0} broadcast(%twelve), dimensions={}\n"
+    )
     made = step(read(_OF_EQUALS), read(_with(line, "whole")), "`constant_folding`")
     assert not [change for change in made.changes if change.kind is Kind.EXPANDED]

@@ -143,11 +143,17 @@ def same_name(search: Search) -> None:
             _reads_the_same(search, node, other) or _is_same_element(node, other)
         )
         twin = written.get(_as_written(node)) if _is_arithmetic(node) and not named else None
-        bypassed = twin is not None and opcode_of(twin) in TUPLES and old_names.claim_by_user(twin)
+        bypassed = (
+            twin is not None and opcode_of(twin) in _CHAINED and old_names.claim_by_user(twin)
+        )
         if twin is not None and not bypassed and _reads_the_same(search, node, twin):
             search.link(node, twin, Grade.MATCHED, "the same opcode over the same operands")
         elif other is not None and other.partner is None and _speaks_for(search, node, other):
             search.link(node, other, Grade.MATCHED, "the same name and opcode")
+
+
+_CHAINED = TUPLES | {"clamp"}
+"""Opcodes of which one that reads another can give the same: passes bypass the inner one."""
 
 
 def _is_arithmetic(node: Node) -> bool:
