@@ -12,21 +12,21 @@ from xlareport.hlo.model import HloModule
 Read = Callable[[str], HloModule]
 
 _OF_CLAMPS = """
-ENTRY %main (x: s32[8], lo: s32[], hi: s32[], more: s32[]) -> (s32[8], s32[8], s32[8]) {
-  %x = s32[8]{0} parameter(0)
+ENTRY %main (x: s32[8,1], lo: s32[], hi: s32[1], more: s32[]) -> (s32[8,1], s32[8,1], s32[8,1]) {
+  %x = s32[8,1]{1,0} parameter(0)
   %lo = s32[] parameter(1)
-  %hi = s32[] parameter(2)
+  %hi = s32[1]{0} parameter(2)
   %more = s32[] parameter(3)
-  %low = s32[8]{0} broadcast(%lo), dimensions={}
-  %high = s32[8]{0} broadcast(%hi), dimensions={}
-  %higher = s32[8]{0} broadcast(%more), dimensions={}
-  %clamp.1 = s32[8]{0} clamp(%low, %x, %high), metadata={op_name="gather"}
-  %clamp.2 = s32[8]{0} clamp(%low, %clamp.1, %high), metadata={op_name="gather"}
-  %clamp.3 = s32[8]{0} clamp(%low, %clamp.2, %high), metadata={op_name="gather"}
-  %a = s32[8]{0} subtract(%clamp.1, %low)
-  %b = s32[8]{0} add(%clamp.2, %higher)
-  %c = s32[8]{0} multiply(%clamp.3, %low)
-  ROOT %t = (s32[8]{0}, s32[8]{0}, s32[8]{0}) tuple(%a, %b, %c)
+  %low = s32[8,1]{1,0} broadcast(%lo), dimensions={}
+  %high = s32[8,1]{1,0} broadcast(%hi), dimensions={1}
+  %higher = s32[8,1]{1,0} broadcast(%more), dimensions={}
+  %clamp.1 = s32[8,1]{1,0} clamp(%low, %x, %high), metadata={op_name="gather"}
+  %clamp.2 = s32[8,1]{1,0} clamp(%low, %clamp.1, %high), metadata={op_name="gather"}
+  %clamp.3 = s32[8,1]{1,0} clamp(%low, %clamp.2, %high), metadata={op_name="gather"}
+  %a = s32[8,1]{1,0} subtract(%clamp.1, %low)
+  %b = s32[8,1]{1,0} add(%clamp.2, %higher)
+  %c = s32[8,1]{1,0} multiply(%clamp.3, %low)
+  ROOT %t = (s32[8,1]{1,0}, s32[8,1]{1,0}, s32[8,1]{1,0}) tuple(%a, %b, %c)
 }
 """
 _LINES = _OF_CLAMPS.splitlines(keepends=True)
@@ -35,6 +35,8 @@ _OF_ONE = (
     .replace("clamp(%low, %clamp.2,", "clamp(%low, %x,")
     .replace("(%clamp.1,", "(%clamp.3,")
     .replace("(%clamp.2,", "(%clamp.3,")
+    .replace("broadcast(%hi), dimensions={1}", "broadcast(%bound), dimensions={}")
+    .replace("  %more", "  %bound = s32[] reshape(%hi)\n  %more")
 )
 
 
