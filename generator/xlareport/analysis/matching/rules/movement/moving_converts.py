@@ -18,7 +18,7 @@ _LONGEST = 8
 
 
 def moved_converts(search: Search) -> None:
-    """Let converts be what moved, not the moves that they passed, where others are known to move."""
+    """Let converts be what moved, not the moves beside them, where others are known to move."""
     swapped = [link for link in search.links if link.relation is Relation.SWAPPED]
     if not any(_is_convert(link.before) for link in swapped):
         return
