@@ -266,9 +266,9 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
     )
 
 
-def _example_rank(change: Change, values: Mapping[str, int]) -> tuple[int, int, bool]:
-    """Return what makes a change a worse example: doubt, values that few set, no scope."""
-    return doubt(change.grade), -values.get(str(_detail(change)), 0), not change.scoped
+def _example_rank(change: Change, values: Mapping[str, int]) -> tuple[int, bool, int]:
+    """Return what makes a change a worse example: doubt, no scope, values that few set."""
+    return doubt(change.grade), not change.scoped, -values.get(str(_detail(change)), 0)
 
 
 def _config_values(members: Iterable[Change]) -> Counter[str]:
