@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
+from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     has_same_origin,
@@ -28,8 +29,6 @@ from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES, SA
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
 
-_MOST_STEPS = 100
-"""Limit on new instructions that are followed to a known one."""
 _DEEPEST = 100
 """Limit on the readers in a chain behind a constant."""
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
@@ -287,10 +286,11 @@ class Additions:
         if is_root(node) and users and users[0][0].frame is not node.frame:
             yield Grade.MATCHED, f"the result of %{node.frame.computation.name}"
         if users:
-            user = users[0][0]
+            user, position = users[0]
+            led = led_to(self._search.after, user, position)
             link = "an operand of" if is_written_operand(user, node) else "its value is used by"
             new = "" if user in self._search.copies else "the new "  # copies have an original
-            yield Grade.MATCHED, f"{link} {new}%{user.instruction.name}{self._led_to(user)}"
+            yield Grade.MATCHED, f"{link} {new}%{user.instruction.name}{led}"
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
@@ -314,19 +314,6 @@ class Additions:
         """Return whether a fusion or call contains only data movement, so that it has no source."""
         lines = node.frame.callees[node.instruction.name].computation.instructions
         return all(line.opcode in _MOVING for line in lines)
-
-    def _led_to(self, user: Node) -> str:
-        """Return text that names the known instruction that a new one leads to, if any."""
-        users = self._search.after.users
-        for _ in range(_MOST_STEPS):
-            known = next((other for other, _ in users.get(user, ()) if other.partner), None)
-            if known is not None:
-                return f", which leads to %{reader_beside(user, known).instruction.name}"
-            following = next((other for other, _ in users.get(user, ()) if not other.kept), None)
-            if following is None:
-                break
-            user = following
-        return ""
 
     def _reasons_by_callers(self, node: Node, callers: list[str]) -> Iterator[tuple[Grade, str]]:
         if not callers and not self._is_in_entry(node):
