@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
 from xlareport.analysis.matching.account.led_to import led_to
+from xlareport.analysis.matching.account.taken_out import list_joined, taken_out
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     has_same_origin,
@@ -276,6 +277,9 @@ class Additions:
     def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, str]]:
         line = node.instruction
         yield from self._reasons_by_partial_results(node)
+        taken = taken_out(self._search, self._joined, node)
+        if taken is not None:
+            yield Grade.MATCHED, taken
         yield from _reasons_by_loops(node)
         if line.name in node.frame.callees and not self._only_moves(node):
             yield Grade.GUESSED, "no instruction before was found for what it holds"
@@ -308,6 +312,11 @@ class Additions:
             known = operand.instruction
             if operand.partner is not None and known.metadata.op_name == op_name:
                 yield Grade.MATCHED, f"it combines partial results of %{known.name}{more}"
+
+    @cached_property
+    def _joined(self) -> Mapping[Node, Node]:
+        """What became of the operations that were joined."""
+        return list_joined(self._search.links)
 
     @staticmethod
     def _only_moves(node: Node) -> bool:
