@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from xlareport.analysis.history.events import Event
+from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, history
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.hlo.model import HloModule
@@ -52,3 +54,12 @@ def test_a_slice_of_what_was_not_joined_takes_nothing_out(read: Read) -> None:
         "  %u =", "  %part = f32[8,2]{1,0} slice(%one), slice={[0:8], [0:2]}\n  %u ="
     )
     assert _reason(read(_APART), read(plain), "part") == "inserted between %one and %u"
+
+
+def test_the_history_of_a_slice_goes_on_from_the_result_that_it_takes_out(read: Read) -> None:
+    shots = SnapshotSequence([read(_APART), read(_JOINED)])
+    part, member = Place("main", "slice.3"), Place("main", "other")
+    assert [*ancestors(shots, 1, [part])] == [member]
+    [event] = [known for known in history(shots, 1, part) if known.event is Event.CREATED]
+    assert event.sources == (member,)
+    assert event.why == "takes the result of %other out of %whole"

@@ -21,7 +21,7 @@ from xlareport.analysis.matching.search.nodes import (
     same_type,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause, Relation
-from xlareport.analysis.matching.search.reasons import PastBroadcast
+from xlareport.analysis.matching.search.reasons import PastBroadcast, Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.graph import Frame, Node
@@ -269,12 +269,12 @@ class Additions:
             return None
         return f"parameter {line.argument} of a computation without callers"
 
-    def _reasons(self, node: Node) -> Iterator[tuple[Grade, str]]:
+    def _reasons(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
         callers = self._search.after.graph.callers(node.frame.computation.name)
         yield from self._reasons_by_readers(node)
         yield from self._reasons_by_callers(node, callers)
 
-    def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, str]]:
+    def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
         line = node.instruction
         yield from self._reasons_by_partial_results(node)
         taken = taken_out(self._search, self._joined, node)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from xlareport.analysis.matching.search.nodes import read_at
+from xlareport.analysis.matching.search.nodes import place_of, read_at
 from xlareport.analysis.matching.search.pairing import Relation
+from xlareport.analysis.matching.search.reasons import TakenOut
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.graph import Node
 
@@ -18,7 +19,7 @@ def list_joined(links: Iterable[NodePair]) -> Mapping[Node, Node]:
     return {link.before: link.after for link in links if link.relation is Relation.COMBINED}
 
 
-def taken_out(search: Search, joined: Mapping[Node, Node], node: Node) -> str | None:
+def taken_out(search: Search, joined: Mapping[Node, Node], node: Node) -> TakenOut | None:
     """Return which former result a new slice takes out of what; None if that is not known.
 
     A reader of the slice read the result before, and its operation was joined with others.
@@ -27,7 +28,7 @@ def taken_out(search: Search, joined: Mapping[Node, Node], node: Node) -> str | 
     for user, position in search.after.users.get(node, ())[:_MOST_READERS] if whole else ():
         read = None if user.partner is None else read_at(search.before, user.partner, position)
         if whole is not None and read is not None and joined.get(read) is whole:
-            return f"takes the result of %{read.instruction.name} out of %{whole.instruction.name}"
+            return TakenOut(*place_of(read), whole.instruction.name)
     return None
 
 
