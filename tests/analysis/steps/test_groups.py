@@ -125,3 +125,24 @@ def test_fields_of_a_configuration_are_told_with_the_number_that_got_them() -> N
         (2, queue),
         (1, tiles),
     ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "example", "repetition"),
+    [
+        ((16, 128, 128), "128", "one of 3, 2 with these values"),
+        ((128, 128), "128", "one of 2"),
+        ((16, 32, 64), "16", "one of 3, the others with other values"),
+    ],
+)
+def test_how_many_got_the_values_of_the_example_is_told_where_they_differ(
+    sizes: tuple[int, ...], example: str, repetition: str
+) -> None:
+    details = [ConfigChange((FieldChange("set", "sizes", f" to [{size}]"),)) for size in sizes]
+    changed = [
+        replace(change(Kind.CONFIG, f"dot.{number}"), kinds=(Kind.CONFIG,), details=(detail,))
+        for number, detail in enumerate(details)
+    ]
+    [group] = grouped(changed)
+    assert f"to [{example}]" in str(group.examples[0].details[0])
+    assert group.repetition == repetition

@@ -14,6 +14,7 @@ from xlareport.analysis.matching.search.pairing import (
     Place,
     Relation,
 )
+from xlareport.analysis.matching.search.reasons import TakenOut
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
@@ -92,6 +93,12 @@ def _together(*parts: str) -> str:
     return "; ".join(filter(None, parts))
 
 
+def taken_from(pairing: Pairing) -> tuple[Place, ...]:
+    """Return the joined operation whose result a new slice takes out of the whole, if one does."""
+    reason = pairing.reason
+    return (Place(reason.computation, reason.member),) if isinstance(reason, TakenOut) else ()
+
+
 def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
     """Return the event of a place that continues none of the snapshot before."""
     if pairing is None:
@@ -101,7 +108,7 @@ def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent
     if pairing.relation is Relation.EXPANDED:
         reason = f"a constant of what %{pairing.before[0].instruction} was expanded into"
         return HistoryEvent(number, Event.ADDED, place, (), (), pairing.grade, reason)
-    sources = pairing.before
+    sources = pairing.before or taken_from(pairing)
     event = Event.CREATED if sources else _UNTRACED.get(pairing.cause, Event.ADDED)
     return HistoryEvent(number, event, place, sources, (), pairing.grade, str(pairing.reason))
 

@@ -15,6 +15,7 @@ from xlareport.analysis.history.events import (
     is_constant_of_expansion,
     removal,
     retyped_products,
+    taken_from,
 )
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
@@ -178,9 +179,9 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
 
 
 def _wrapped(matching: Matching, pairing: Pairing | None) -> Place | None:
-    """Return the only instruction that a new fusion wraps; None if it fuses several."""
+    """Return the only instruction that a new fusion wraps, or whose result a slice takes out."""
     if pairing is None or pairing.relation is not Relation.FUSED:
-        return None
+        return next(iter(taken_from(pairing)), None) if pairing is not None else None
     computing = [place for place in pairing.before if not _is_literal(matching.before, place)]
     return computing[0] if len(computing) == 1 else None
 
@@ -344,7 +345,7 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
         held = pairing.before if pairing.relation in _HOLDING else ()
         computing = (source for source in held if not _is_literal(matching.before, source))
         taken_in = pairing.taken_in if place == pairing.after[0] else ()
-        return tuple(computing) or (*pairing.before, *taken_in)
+        return tuple(computing) or (*pairing.before, *taken_in, *taken_from(pairing))
     same = matching.partner_before(place)
     return () if same is None else (same,)
 

@@ -56,6 +56,7 @@ from xlareport.analysis.matching.rules.loops import (
 )
 from xlareport.analysis.matching.rules.movement import (
     moved_copies,
+    moving_converts,
     passed_runs,
     raised,
     repetitions,
@@ -242,6 +243,7 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
             rule(search)
         search.finish()
         swaps.moved_past(search)
+        moving_converts.moved_converts(search)
         pairings = tuple(account.pairings(search))
         search.release()
     return Matching(before, after, search.computations.pairs, pairings, same_program)

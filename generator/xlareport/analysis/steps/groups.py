@@ -1,7 +1,7 @@
 """Changes of one kind as groups: repeated ones counted once, with examples."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -86,6 +86,8 @@ class ChangeGroup(Struct, frozen=True):
     """What new fusions hold, and what calls were inlined into: those within others share it."""
     into: tuple[frozenset[Place], ...] = ()
     """Of merged and of new fusions, the fusions that each change ends in."""
+    alike: int | None = None
+    """Of changes of configs, how many set the values that the first one sets."""
 
     @property
     def examples(self) -> tuple[Change, ...]:
@@ -124,10 +126,17 @@ class ChangeGroup(Struct, frozen=True):
         count = self._repeated
         if count == 1 or self.kind is Kind.UNCALLED:
             return ""
-        if self.per_layer is None:
-            return f"one of {count:,}"
         share = "one" if self.per_layer == 1 else str(self.per_layer)
-        return f"one of {count:,}, {share} per layer"
+        of_layers = [] if self.per_layer is None else [f"{share} per layer"]
+        return ", ".join([f"one of {count:,}", *of_layers, *self._with_values])
+
+    @property
+    def _with_values(self) -> list[str]:
+        """Say how many set the values of the example, where not all of them do."""
+        if self.alike is None or self.alike == self.count:
+            return []
+        known = f"{self.alike:,} with these values"
+        return [known if self.alike > 1 else "the others with other values"]
 
     @property
     def _repeated(self) -> int:
@@ -236,7 +245,8 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
     layers = _layers(members)
     alike = layers.total() == len(members) and len(set(map(mask_numbers, scopes))) == 1
     even = alike and len(layers) > 1 and len(set(layers.values())) == 1
-    surest = sorted(members, key=lambda member: (doubt(member.grade), not member.scoped))
+    values = _config_values(members) if kind is Kind.CONFIG else {}
+    surest = sorted(members, key=lambda member: _example_rank(member, values))
     return ChangeGroup(
         kind=kind,
         opcodes=opcodes,
@@ -254,7 +264,18 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         guesses=sum(member.grade is Grade.GUESSED for member in members),
         involved=_involved(kind, members),
         into=tuple(map(_fusions, members)) if kind in _INTO else (),
+        alike=values[str(_detail(surest[0]))] if values else None,
     )
+
+
+def _example_rank(change: Change, values: Mapping[str, int]) -> tuple[int, bool, int]:
+    """Return what makes a change a worse example: doubt, no scope, values that few set."""
+    return doubt(change.grade), not change.scoped, -values.get(str(_detail(change)), 0)
+
+
+def _config_values(members: Iterable[Change]) -> Counter[str]:
+    """Return how many instructions got the same values in their backend configs."""
+    return Counter(str(_detail(member)) for member in members)
 
 
 def _involved(kind: Kind, members: Iterable[Change]) -> frozenset[Place]:

@@ -327,3 +327,51 @@ def test_an_expansion_can_be_in_several_fusions_and_read_behind_a_reshape(read: 
     fused = {row.after: row for row in change.changes if row.kind is Kind.FUSED}
     assert set(fused) == {_at("first"), _at("second")}
     assert fused[_at("second")].reason == "fuses 1 instruction, as 4 (expanded)"
+
+
+_OF_EQUALS = """
+HloModule m
+
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %c = f32[] constant(3)
+  %zero = f32[] constant(0)
+  %equal = f32[4,8]{1,0} broadcast(%c), dimensions={}
+  %reduce.1 = f32[8]{0} reduce(%equal, %zero), dimensions={0}, to_apply=%sum
+  ROOT %out = f32[8]{0} multiply(%a, %reduce.1)
+}
+"""
+_PRODUCT = """  %four = f32[] constant(4)
+  %init = f32[] broadcast(%zero), dimensions={}
+  %product = f32[] multiply(%c, %four)
+  %sum.1 = f32[] add(%init, %product)
+  %whole = f32[8]{0} broadcast(%sum.1), dimensions={}
+"""
+
+
+def _with(lines: str, result: str) -> str:
+    start, end = _OF_EQUALS.index("  %equal"), _OF_EQUALS.index("  ROOT %out")
+    return f"{_OF_EQUALS[:start]}{lines}{_OF_EQUALS[end:]}".replace("%reduce.1", f"%{result}")
+
+
+def test_a_sum_of_equal_constants_is_expanded_into_their_product(read: Read) -> None:
+    made = step(read(_OF_EQUALS), read(_with(_PRODUCT, "whole")), "`algsimp`")
+    assert made.headline.startswith("`algsimp` expanded 1 reduce into 5 instructions")
+    assert not [change for change in made.changes if change.kind is Kind.ADDED]
+
+
+def test_a_sum_of_constants_that_is_a_constant_now_is_folded(read: Read) -> None:
+    line = "  %whole = f32[8]{0} constant({12, 12, 12, 12, 12, 12, 12, 12})\n"
+    made = step(read(_OF_EQUALS), read(_with(line, "whole")), "`constant_folding`")
+    assert not [change for change in made.changes if change.kind is Kind.EXPANDED]
+    line = (
+        "  %twelve = f32[] constant(12)\n  %whole = f32[8]{0} broadcast(%twelve), dimensions={}\n"
+    )
+    made = step(read(_OF_EQUALS), read(_with(line, "whole")), "`constant_folding`")
+    assert not [change for change in made.changes if change.kind is Kind.EXPANDED]

@@ -649,6 +649,27 @@ ENTRY %main (a: f32[4,2], b: f32[1,8]) -> f32[1,8] {
     assert reasons == {"%out uses what was %first, which has its name now"}
 
 
+def test_several_users_of_what_gave_its_name_away_use_what_has_it(read: Read) -> None:
+    before = """
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %zero = f32[] constant(0)
+  %zeros = f32[8]{0} broadcast(%zero), dimensions={}
+  %sum = f32[8]{0} add(%a, %b)
+  %again = f32[8]{0} add(%zeros, %sum)
+  %u = f32[8]{0} negate(%again)
+  %v = f32[8]{0} tanh(%again)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%u, %v)
+}
+"""
+    lines = [line for line in before.splitlines() if "%again =" not in line and "%zero" not in line]
+    after = "\n".join(lines).replace("%sum", "%again")
+    reasons = [str(row.reason) for row in step(read(before), read(after)).removed]
+    assert "its 2 users use what was %sum, which has its name now" in reasons
+    assert not [reason for reason in reasons if "no longer" in reason]
+
+
 def test_a_merged_duplicate_is_that_which_its_merged_reader_reads(read: Read) -> None:
     before = """
 ENTRY %main (x: f32[8]) -> (f32[8], f32[8], f32[8]) {

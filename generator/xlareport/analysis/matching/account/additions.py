@@ -3,6 +3,8 @@
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
+from xlareport.analysis.matching.account.led_to import led_to
+from xlareport.analysis.matching.account.taken_out import list_joined, taken_out
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     has_same_origin,
@@ -19,7 +21,7 @@ from xlareport.analysis.matching.search.nodes import (
     same_type,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause, Relation
-from xlareport.analysis.matching.search.reasons import PastBroadcast
+from xlareport.analysis.matching.search.reasons import PastBroadcast, Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.graph import Frame, Node
@@ -28,8 +30,6 @@ from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES, SA
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
 
-_MOST_STEPS = 100
-"""Limit on new instructions that are followed to a known one."""
 _DEEPEST = 100
 """Limit on the readers in a chain behind a constant."""
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
@@ -269,14 +269,17 @@ class Additions:
             return None
         return f"parameter {line.argument} of a computation without callers"
 
-    def _reasons(self, node: Node) -> Iterator[tuple[Grade, str]]:
+    def _reasons(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
         callers = self._search.after.graph.callers(node.frame.computation.name)
         yield from self._reasons_by_readers(node)
         yield from self._reasons_by_callers(node, callers)
 
-    def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, str]]:
+    def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
         line = node.instruction
         yield from self._reasons_by_partial_results(node)
+        taken = taken_out(self._search, self._joined, node)
+        if taken is not None:
+            yield Grade.MATCHED, taken
         yield from _reasons_by_loops(node)
         if line.name in node.frame.callees and not self._only_moves(node):
             yield Grade.GUESSED, "no instruction before was found for what it holds"
@@ -287,10 +290,11 @@ class Additions:
         if is_root(node) and users and users[0][0].frame is not node.frame:
             yield Grade.MATCHED, f"the result of %{node.frame.computation.name}"
         if users:
-            user = users[0][0]
+            user, position = users[0]
+            led = led_to(self._search.after, user, position)
             link = "an operand of" if is_written_operand(user, node) else "its value is used by"
             new = "" if user in self._search.copies else "the new "  # copies have an original
-            yield Grade.MATCHED, f"{link} {new}%{user.instruction.name}{self._led_to(user)}"
+            yield Grade.MATCHED, f"{link} {new}%{user.instruction.name}{led}"
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
@@ -309,24 +313,16 @@ class Additions:
             if operand.partner is not None and known.metadata.op_name == op_name:
                 yield Grade.MATCHED, f"it combines partial results of %{known.name}{more}"
 
+    @cached_property
+    def _joined(self) -> Mapping[Node, Node]:
+        """What became of the operations that were joined."""
+        return list_joined(self._search.links)
+
     @staticmethod
     def _only_moves(node: Node) -> bool:
         """Return whether a fusion or call contains only data movement, so that it has no source."""
         lines = node.frame.callees[node.instruction.name].computation.instructions
         return all(line.opcode in _MOVING for line in lines)
-
-    def _led_to(self, user: Node) -> str:
-        """Return text that names the known instruction that a new one leads to, if any."""
-        users = self._search.after.users
-        for _ in range(_MOST_STEPS):
-            known = next((other for other, _ in users.get(user, ()) if other.partner), None)
-            if known is not None:
-                return f", which leads to %{reader_beside(user, known).instruction.name}"
-            following = next((other for other, _ in users.get(user, ()) if not other.kept), None)
-            if following is None:
-                break
-            user = following
-        return ""
 
     def _reasons_by_callers(self, node: Node, callers: list[str]) -> Iterator[tuple[Grade, str]]:
         if not callers and not self._is_in_entry(node):

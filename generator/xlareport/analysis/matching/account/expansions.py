@@ -48,13 +48,18 @@ def expansions(
     """
     spoken_of: set[Node] = set()
     for node, result in _candidates(search, gone, new):
-        if result in spoken_of or result.constant or not _may_expand(node):
+        if result in spoken_of or _is_folded(node, result) or not _may_expand(node):
             continue
         parts = _new_dependencies(search, node, result, new, halves)
         if parts is not None and _are_several(node, result, parts):
             own = [part for part in parts if part not in spoken_of]
             spoken_of.update(own, (result,))
             yield node, result, own
+
+
+def _is_folded(node: Node, result: Node) -> bool:
+    """Return whether a result is a constant, or made of constants where the node was not."""
+    return result.constant and (not node.constant or result.instruction.opcode == "constant")
 
 
 def _may_expand(node: Node) -> bool:
@@ -65,11 +70,17 @@ def _may_expand(node: Node) -> bool:
 
 def _are_several(node: Node, result: Node, parts: Sequence[Node]) -> bool:
     """Return whether several new nodes do the work; moves alone cannot replace arithmetic."""
-    working = [part for part in (result, *parts) if not part.constant]
+    working = [part for part in (result, *parts) if _works(part, result)]
     moved = all(part.instruction.opcode in _MOVES | _PASSING for part in working)
     if node.instruction.opcode in _REARRANGED:
         return len(working) > 1 and any(part.instruction.opcode == "copy" for part in working)
-    return len(working) > 1 and (node.instruction.opcode in _MOVES or not moved)
+    may_move = node.instruction.opcode in _MOVES and not result.constant
+    return len(working) > 1 and (may_move or not moved)
+
+
+def _works(part: Node, result: Node) -> bool:
+    """Return whether a part does work of an expansion, which may all be work on constants."""
+    return part.instruction.opcode != "constant" if result.constant else not part.constant
 
 
 def _candidates(

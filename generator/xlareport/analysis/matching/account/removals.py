@@ -1,7 +1,7 @@
 """Explains instructions that are only in the old module."""
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from xlareport.analysis.matching.account.dead import DeadLines
@@ -238,7 +238,8 @@ class Removals:
         if len(readers) == 1:
             reader = node.frame.nodes.get(readers[0].name)
             yield from self._dropped(None if reader is None else reader.partner, readers[0])
-            yield from self._named_anew(node, readers[0])
+        yield from self._named_anew(node, readers)
+        if len(readers) == 1:
             yield f"it only gave a value to %{readers[0].name}"
         if readers and all(reader.opcode in _CARRIERS for reader in readers):
             yield f"its {len(readers)} users only passed its value on"
@@ -251,16 +252,16 @@ class Removals:
         if name not in self._search.after.graph.module.by_name:
             yield from self._without_callers(name)
 
-    def _named_anew(self, node: Node, reader: Instruction) -> Iterator[str]:
-        """Yield what has the name of a node now, for a reader that stayed as it was written."""
+    def _named_anew(self, node: Node, readers: Sequence[Instruction]) -> Iterator[str]:
+        """Yield what has the name of a node now, for readers that stayed as they were written."""
         home = self._search.after.frames.get(node.frame.number)
         line = None if home is None else home.computation.by_name.get(node.instruction.name)
-        if home is None or line is None or reader not in node.frame.kept:
+        if home is None or line is None or not all(user in node.frame.kept for user in readers):
             return
         former = home.node(line).partner
-        if former is not None and former is not node:
-            name = former.instruction.name
-            yield f"%{reader.name} uses what was %{name}, which has its name now"
+        if readers and former is not None and former is not node:
+            use = f"its {len(readers)} users use" if readers[1:] else f"%{readers[0].name} uses"
+            yield f"{use} what was %{former.instruction.name}, which has its name now"
 
     def _read_as_element(self, node: Node) -> Iterator[str]:
         """Yield what the users of an element or of an opened call read now: these are no nodes."""

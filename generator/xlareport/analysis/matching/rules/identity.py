@@ -135,7 +135,7 @@ def same_name(search: Search) -> None:
     Not so where name, framework op and users say that the other went on: what it read was bypassed.
     """
     open_after = search.after.open()
-    old_names = Names(search.before)
+    names = Names(search.before)
     others = {name_in_computation(node): node for node in reversed(open_after)}
     written = {_as_written(node): node for node in reversed(open_after)}
     for node in search.before.open():
@@ -144,11 +144,15 @@ def same_name(search: Search) -> None:
             _reads_the_same(search, node, other) or _is_same_element(node, other)
         )
         twin = written.get(_as_written(node)) if _is_arithmetic(node) and not named else None
-        bypassed = twin is not None and opcode_of(twin) in TUPLES and old_names.claim_by_user(twin)
+        bypassed = twin is not None and opcode_of(twin) in _CHAINED and names.claim_by_user(twin)
         if twin is not None and not bypassed and _reads_the_same(search, node, twin):
             search.link(node, twin, Grade.MATCHED, "the same opcode over the same operands")
         elif other is not None and other.partner is None and _speaks_for(search, node, other):
             search.link(node, other, Grade.MATCHED, "the same name and opcode")
+
+
+_CHAINED = TUPLES | {"clamp"}
+"""Opcodes of which one that reads another can give the same: passes bypass the inner one."""
 
 
 def _is_arithmetic(node: Node) -> bool:

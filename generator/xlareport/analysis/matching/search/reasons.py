@@ -136,6 +136,20 @@ class WithUser(Struct, frozen=True):
         return f"{fate}, and {self.more}" if self.more else fate
 
 
+class TakenOut(Struct, frozen=True):
+    """A new slice that takes the result of one of several joined operations out of their whole."""
+
+    computation: str
+    member: str
+    """The computation and the name, without `%`, of the operation before whose result it is."""
+    whole: str
+    """The name of what the operations became, without `%`."""
+
+    def __str__(self) -> str:
+        """Return `takes the result of %dot.1 out of %dot.3`."""
+        return f"takes the result of %{self.member} out of %{self.whole}"
+
+
 Reason: TypeAlias = (
     str
     | AfterLoop
@@ -147,5 +161,6 @@ Reason: TypeAlias = (
     | InHalves
     | InBranch
     | BothBranches
+    | TakenOut
     | WithUser
 )

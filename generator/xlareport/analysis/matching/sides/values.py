@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from xlareport.analysis.matching.sides.facts import Literal, callees_of, facts_of, literal_of
 from xlareport.analysis.matching.sides.forms import Forms
 from xlareport.analysis.matching.sides.graph import Frame, Graph, Node, element_taken, opened_root
+from xlareport.analysis.matching.sides.repeated_clamps import read_through
 from xlareport.hlo.opcode_groups import BOUNDARIES, COMMUTATIVE
 from xlareport.hlo.shape import Shape
 
 UNKNOWN = -1
 _FEW_USERS = 16
 """Readers of a value that are looked through in any case; of several values, the least read."""
-
 
 _ELEMENT = "get-tuple-element"
 _TWO = 2
@@ -168,7 +168,7 @@ class Values:
         callees = () if opened else callees_of(line)
         called = tuple([self._callees(callee) for callee in callees])
         node.base = self._tokens.of((self.forms.of(line), called, opened is not None))
-        inputs = [node for node, _ in operands]
+        inputs = read_through(self.graph, node, [operand for operand, _ in operands])
         node.commutes = line.opcode in COMMUTATIVE and len(inputs) == _TWO
         node.inputs = tuple([*inputs, opened] if opened else inputs)
         return node.inputs

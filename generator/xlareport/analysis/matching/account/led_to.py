@@ -1,0 +1,33 @@
+"""The known instruction that the value of a new one leads to, over other new ones."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.search.nodes import reader_beside
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.side import Side
+
+_MOST_STEPS = 100
+"""Limit on new instructions that are followed to a known one."""
+
+
+def led_to(side: Side, user: Node, position: int) -> str:
+    """Return text that names what a new user, which reads a value so, leads to; '' if nothing."""
+    for _ in range(_MOST_STEPS):
+        readers = [*_readers(side, user, position)]
+        known = next((reader for reader, _ in readers if reader.partner), None)
+        if known is not None:
+            return f", which leads to %{reader_beside(user, known).instruction.name}"
+        following = next((read for read in readers if not read[0].kept), None)
+        if following is None:
+            break
+        user, position = following
+    return ""
+
+
+def _readers(side: Side, user: Node, position: int) -> Iterator[tuple[Node, int]]:
+    """Yield the readers of a new user's result, with their operand; of a tuple those of a value."""
+    for reader, place in side.users.get(user, ()):
+        line = reader.instruction
+        takes_one = user.instruction.opcode == "tuple" and line.opcode == "get-tuple-element"
+        if not takes_one or line.taken_element in (position, None):
+            yield reader, place
