@@ -281,8 +281,7 @@ def same_first_operand(search: Search) -> None:
     old = keyed(search.before, lambda node: key(search.before, node))
     new = keyed(search.after, lambda node: key(search.after, node))
     for node, other in sole_pairs(old, new):
-        reason = "arithmetic on the same value, of which there is no other"
-        search.link(node, other, Grade.MATCHED, reason)
+        search.link(node, other, Grade.MATCHED, "the only arithmetic on the same value")
 
 
 _EXCHANGED = frozenset({"add", "divide", "multiply", "power", "remainder", "subtract"})
