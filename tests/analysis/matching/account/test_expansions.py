@@ -375,3 +375,32 @@ def test_a_sum_of_constants_that_is_a_constant_now_is_folded(read: Read) -> None
     )
     made = step(read(_OF_EQUALS), read(_with(line, "whole")), "`constant_folding`")
     assert not [change for change in made.changes if change.kind is Kind.EXPANDED]
+
+
+def test_a_pad_by_nothing_is_not_expanded(read: Read) -> None:
+    before = """
+HloModule m
+
+ENTRY %main (a: f32[2,4]) -> f32[2,4] {
+  %a = f32[2,4]{1,0} parameter(0)
+  %zero = f32[] constant(0)
+  %tanh.1 = f32[2,4]{1,0} tanh(%a)
+  %pad.1 = f32[2,4]{1,0} pad(%tanh.1, %zero), padding=0_0x0_0
+  ROOT %out = f32[2,4]{1,0} custom-call(%pad.1), custom_call_target="c"
+}
+"""
+    after = """
+HloModule m
+
+ENTRY %main (a: f32[2,4]) -> f32[2,4] {
+  %a = f32[2,4]{1,0} parameter(0)
+  %turned = f32[4,2]{1,0} transpose(%a), dimensions={1,0}
+  %tanh.2 = f32[4,2]{1,0} tanh(%turned)
+  %back = f32[2,4]{0,1} transpose(%tanh.2), dimensions={1,0}
+  %copy.1 = f32[2,4]{1,0} copy(%back)
+  ROOT %out = f32[2,4]{1,0} custom-call(%copy.1), custom_call_target="c"
+}
+"""
+    pairing = match(read(before), read(after)).pairing_before(_at("pad.1"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.EXPANDED

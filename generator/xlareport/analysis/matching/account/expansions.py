@@ -14,6 +14,7 @@ from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
 from xlareport.analysis.matching.sides.inputs import behind
+from xlareport.analysis.matching.sides.passed import passed_operand
 from xlareport.hlo.opcode_groups import (
     BOUNDARIES,
     DEVICE_IDS,
@@ -48,7 +49,7 @@ def expansions(
     """
     spoken_of: set[Node] = set()
     for node, result in _candidates(search, gone, new):
-        if result in spoken_of or _is_folded(node, result) or not _may_expand(node):
+        if result in spoken_of or _is_folded(node, result) or not _may_expand(search, node):
             continue
         parts = _new_dependencies(search, node, result, new, halves)
         if parts is not None and _are_several(node, result, parts):
@@ -62,10 +63,12 @@ def _is_folded(node: Node, result: Node) -> bool:
     return result.constant and (not node.constant or result.instruction.opcode == "constant")
 
 
-def _may_expand(node: Node) -> bool:
-    """Return whether a node does work by itself, unlike a start or a done."""
-    works = node.instruction.opcode not in _PASSING or node.instruction.opcode in _REARRANGED
-    return works and not is_start(node) and not is_done(node)
+def _may_expand(search: Search, node: Node) -> bool:
+    """Return whether a node does work by itself, unlike a start, a done, or a pad by nothing."""
+    if node.instruction.opcode in _REARRANGED:
+        return True
+    works = node.instruction.opcode not in _PASSING and not is_start(node) and not is_done(node)
+    return works and passed_operand(search.before, node) is None
 
 
 def _are_several(node: Node, result: Node, parts: Sequence[Node]) -> bool:
