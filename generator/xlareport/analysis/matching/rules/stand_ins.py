@@ -28,6 +28,8 @@ from xlareport.hlo.opcode_groups import COMMUTATIVE, REARRANGEMENTS, SAME_ORDER
 
 _BUFFER = "AllocateBuffer"
 """Target of custom calls that give a loop memory, and no values."""
+_COMBINES = "X64Combine"
+"""Target of custom calls that make a 64-bit value of two halves, which do its work."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
 """Opcodes of fill values, which passes replace with one another or move."""
 PASSING = (
@@ -44,10 +46,10 @@ def could_do_its_work(node: Node, other: Node) -> bool:
     """Return whether the new operand can do the work of the old one.
 
     A fill value or an uninitialized buffer does no arithmetic, and the end of a copy to another
-    memory space only copied.
+    memory space only copied. Two halves that are combined were computed before.
     """
-    if target_of(other) == _BUFFER:
-        return target_of(node) == _BUFFER
+    if target_of(other) in {_BUFFER, _COMBINES}:
+        return target_of(node) == target_of(other)
     if opcode_of(other) == "copy-done":
         return opcode_of(node).startswith("copy")
     if only_gathers(node, other) or _is_turned(node, other):
