@@ -369,5 +369,8 @@ def test_halves_that_are_combined_for_a_reader_are_of_what_it_read(read: Read) -
         read(_WHOLE.replace(last, _READ_WHOLE)), read(_HALVES.replace(last, _READ_COMBINED))
     )
     account = " ".join((change.headline, *change.account))
-    assert "`%kept` in `main` was expanded into 3 instructions on 32-bit halves: `%or.1` gives" in account
+    assert (
+        "`%kept` in `main` was expanded into 3 instructions on 32-bit halves: `%or.1` gives"
+        in account
+    )
     assert "removed" not in account

@@ -59,13 +59,34 @@ def could_do_its_work(node: Node, other: Node) -> bool:
 
 
 def _is_turned(node: Node, other: Node) -> bool:
-    """Return whether a transpose of the shape of a reshape has the elements in another order."""
-    old, new = node.instruction.shape.dimensions, other.instruction.shape.dimensions
-    if (opcode_of(node), opcode_of(other)) != ("reshape", "transpose") or old != new:
-        return False
-    numbers = dimension_numbers(other)
-    long = [number for number, size in zip(numbers, new, strict=False) if size != 1]
+    """Return whether a transpose has the elements in another order than a reshape.
+
+    Than a reshape of its own shape before, or than one of what it was of.
+    """
+    opcodes = opcode_of(node), opcode_of(other)
+    if opcodes == ("reshape", "transpose"):
+        alike = node.instruction.shape.dimensions == other.instruction.shape.dimensions
+        return alike and _turns(other)
+    return opcodes == ("transpose", "reshape") and _turns(node) and _are_of_same(node, other)
+
+
+def _turns(transpose: Node) -> bool:
+    """Return whether a transpose exchanges dimensions of more than one element."""
+    sizes = transpose.instruction.shape.dimensions
+    numbers = zip(dimension_numbers(transpose), sizes, strict=False)
+    long = [number for number, size in numbers if size != 1]
     return long != sorted(long)
+
+
+def _are_of_same(move: Node, other: Node) -> bool:
+    """Return whether the operands of two moves are counterparts."""
+    read, now = _operand(move), _operand(other)
+    return read is not None and read.partner is not None and read.partner is now
+
+
+def _operand(move: Node) -> Node | None:
+    line = move.frame.computation.operand(move.instruction)
+    return None if line is None else move.frame.node(line)
 
 
 def was_evaluated(node: Node, other: Node) -> bool:
