@@ -130,3 +130,43 @@ def test_a_history_tells_that_a_product_sums_over_fewer_elements(read: Read) -> 
     events = history(SnapshotSequence((read(_WIDE), read(divided))), 0, _DOT)
     change = "f32[8,8]{1,0} → f32[8,4]{1,0}; sums over 8 → 4 elements"
     assert change in [entry.why for entry in events]
+
+
+_UNFUSED = """
+HloModule m
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %sine.1 = f32[8]{0} sine(%a)
+  %exp.1 = f32[8]{0} exponential(%sine.1)
+  ROOT %out = f32[8]{0} negate(%exp.1)
+}
+"""
+_WITH_DEAD_FUSION = """
+HloModule m
+
+%left (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %sine.2 = f32[8]{0} sine(%p)
+}
+
+%fused (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  %sine.3 = f32[8]{0} sine(%q)
+  %exp.2 = f32[8]{0} exponential(%sine.3)
+  ROOT %neg.1 = f32[8]{0} negate(%exp.2)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  ROOT %fusion.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused
+}
+"""
+
+
+def test_a_clone_in_a_computation_that_nothing_calls_is_left_out(read: Read) -> None:
+    """Priority fusion leaves the computations of fusions that it fused further."""
+    snapshots = SnapshotSequence([read(_UNFUSED), read(_WITH_DEAD_FUSION)])
+    events = history(snapshots, 0, Place("main", "sine.1"))
+    told = [(known.event, known.targets) for known in events if known.targets]
+    assert told == [(Event.FUSED, (Place("fused", "sine.3"),))]

@@ -15,7 +15,7 @@ from xlareport.analysis.matching.search.pairing import (
     Relation,
 )
 from xlareport.analysis.matching.search.result import Matching
-from xlareport.analysis.matching.sides.facts import holders_of
+from xlareport.analysis.matching.sides.facts import holders_of, live_computations
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import compare
@@ -170,6 +170,7 @@ def _events_between(
     left = pairing.relation is Relation.CLONED and pairing.before[0] in pairing.after[1:]
     if left:  # what was replaced stands on without users
         pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
+    pairing = _without_dead_clones(matching, pairing, after)
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     metadata = ""
     if pairing.relation in _EVENTS and not anew:
@@ -191,6 +192,21 @@ def _events_between(
             event = Event.REBUILT
     entry = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
     yield _with_taken_in(matching, pairing, entry) if after == pairing.after[0] else entry
+
+
+def _without_dead_clones(matching: Matching, pairing: Pairing, after: Place) -> Pairing:
+    """Return a pairing without the clones in computations that no live instruction calls.
+
+    Fusion passes leave such computations behind; a sole live clone only continues the original.
+    """
+    if pairing.relation is not Relation.CLONED:
+        return pairing
+    live = live_computations(matching.after)
+    kept = tuple(place for place in pairing.after if place.computation in live)
+    if after not in kept or len(kept) == len(pairing.after):
+        return pairing
+    relation = Relation.CLONED if len(kept) > 1 else Relation.SAME
+    return replace(pairing, after=kept, relation=relation)
 
 
 def _evidence(pairing: Pairing, places: tuple[Place, Place]) -> PairEvidence:
