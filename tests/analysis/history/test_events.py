@@ -170,3 +170,63 @@ def test_a_clone_in_a_computation_that_nothing_calls_is_left_out(read: Read) -> 
     events = history(snapshots, 0, Place("main", "sine.1"))
     told = [(known.event, known.targets) for known in events if known.targets]
     assert told == [(Event.FUSED, (Place("fused", "sine.3"),))]
+
+
+_TWO_FUSIONS = """
+HloModule m
+
+%first (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %sine.1 = f32[8]{0} sine(%p)
+  ROOT %exp.1 = f32[8]{0} exponential(%sine.1)
+}
+
+%second (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  %cosine.1 = f32[8]{0} cosine(%q)
+  ROOT %tanh.1 = f32[8]{0} tanh(%cosine.1)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %fusion.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%first
+  %fusion.2 = f32[8]{0} fusion(%a), kind=kLoop, calls=%second
+  %sub.1 = f32[8]{0} subtract(%fusion.1, %b)
+  ROOT %out = f32[8]{0} add(%sub.1, %fusion.2)
+}
+"""
+_OF_TWO_RESULTS = """
+HloModule m
+
+%second (q: f32[8]) -> (f32[8], f32[8]) {
+  %q = f32[8]{0} parameter(0)
+  %cosine.1 = f32[8]{0} cosine(%q)
+  %tanh.1 = f32[8]{0} tanh(%cosine.1)
+  %sine.2 = f32[8]{0} sine(%q)
+  %exp.2 = f32[8]{0} exponential(%sine.2)
+  ROOT %tuple.1 = (f32[8]{0}, f32[8]{0}) tuple(%tanh.1, %exp.2)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %fusion.2 = (f32[8]{0}, f32[8]{0}) fusion(%a), kind=kLoop, calls=%second
+  %gte.1 = f32[8]{0} get-tuple-element(%fusion.2), index=0
+  %gte.2 = f32[8]{0} get-tuple-element(%fusion.2), index=1
+  %sub.1 = f32[8]{0} subtract(%gte.2, %b)
+  ROOT %out = f32[8]{0} add(%sub.1, %gte.1)
+}
+"""
+
+
+def test_an_element_of_several_results_comes_from_the_fusion_that_gave_it(read: Read) -> None:
+    """Multi-output fusion merges fusions of one operand, and their readers take elements."""
+    snapshots = SnapshotSequence([read(_TWO_FUSIONS), read(_OF_TWO_RESULTS)])
+    element, first = Place("main", "gte.2"), Place("main", "fusion.1")
+    (event,) = [event for event in history(snapshots, 1, element) if event.sources]
+    assert (event.event, event.sources) == (Event.REPLACED, (first,))
+    assert event.reason == "gives its result: it was merged into %fusion.2"
+    matching = snapshots.into(1)
+    assert matching is not None
+    assert sources_of(matching, element) == (first,)

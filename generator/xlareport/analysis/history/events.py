@@ -106,6 +106,39 @@ def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent
     return HistoryEvent(number, event, place, sources, (), pairing.grade, str(pairing.reason))
 
 
+def merged_result(matching: Matching, place: Place) -> Place | None:
+    """Return the old fusion whose result a new tuple element gives; None of any other element.
+
+    The fusion was merged into that which the element is of; a reader of both tells.
+    """
+    line = matching.after.find(*place)
+    if line is None or line.opcode != "get-tuple-element" or matching.partner_before(place):
+        return None
+    home = matching.after.by_name[place.computation]
+    giver = Place(home.name, next(iter(line.operand_names), ""))
+    for user in home.users.get(line.name, ()):
+        former = matching.partner_before(Place(home.name, user.name))
+        old = None if former is None else matching.before.find(*former)
+        names = [] if old is None else [*old.operand_names]
+        number = [*user.operand_names].index(line.name)
+        if former is None or old is None or len(names) != len(user.operand_names):
+            continue
+        source = Place(former.computation, names[number])
+        pairing = matching.pairing_before(source) if old.opcode == user.opcode else None
+        if pairing is not None and pairing.relation is Relation.ABSORBED:
+            return source if giver in pairing.after else None
+    return None
+
+
+def handing_over(matching: Matching, number: int, place: Place, source: Place) -> HistoryEvent:
+    """Return the event of a tuple element that gives the result of a fusion merged with others."""
+    pairing, line = matching.pairing_after(place), matching.after.find(*place)
+    giver = next(iter(line.operand_names), "") if line is not None else ""
+    grade = Grade.MATCHED if pairing is None else pairing.grade
+    why = f"gives its result: it was merged into %{giver}"
+    return HistoryEvent(number, Event.REPLACED, place, (source,), (), grade, why)
+
+
 _LITERALS = REARRANGEMENTS | {"broadcast", "constant", "convert"}
 """Opcodes of constants and what only moves them: arithmetic on constants is work."""
 

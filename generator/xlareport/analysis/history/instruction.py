@@ -12,7 +12,9 @@ from xlareport.analysis.history.events import (
     addition,
     events_between,
     expanded_into,
+    handing_over,
     is_constant_of_expansion,
+    merged_result,
     removal,
     retyped_products,
 )
@@ -167,6 +169,10 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
     origin = matching.partner_before(place)
     step_to = snapshots.change_index.step_to
     if origin is None or is_constant_of_expansion(matching, pairing, place):
+        merged = merged_result(matching, place)
+        if merged is not None:
+            event = handing_over(matching, number, place, merged)
+            return TrailLink((event,), (step_to(merged, number - 1), merged))
         wrapped = _wrapped(matching, pairing)
         following = (step_to(wrapped, number - 1), wrapped) if wrapped else None
         return TrailLink((addition(number, place, pairing),), following)
@@ -340,6 +346,9 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
     pairing = matching.pairing_after(place)
     if is_constant_of_expansion(matching, pairing, place):
         return ()
+    merged = merged_result(matching, place)
+    if merged is not None:
+        return (merged,)
     if pairing is not None:
         held = pairing.before if pairing.relation in _HOLDING else ()
         computing = (source for source in held if not _is_literal(matching.before, source))
