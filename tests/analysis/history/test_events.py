@@ -230,3 +230,43 @@ def test_an_element_of_several_results_comes_from_the_fusion_that_gave_it(read: 
     matching = snapshots.into(1)
     assert matching is not None
     assert sources_of(matching, element) == (first,)
+    (other,) = [event for event in history(snapshots, 1, Place("main", "gte.1")) if event.sources]
+    assert other.reason == "gives its result: %fusion.2 gives several now"
+
+
+_TWO_SUMS = """
+HloModule m
+
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %add = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[8], b: f32[4]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %all-reduce.1 = f32[8]{0} all-reduce(%a), replica_groups={}, to_apply=%sum
+  %all-reduce.2 = f32[4]{0} all-reduce(%b), replica_groups={}, to_apply=%sum
+  %left = f32[8]{0} negate(%all-reduce.1)
+  %right = f32[4]{0} negate(%all-reduce.2)
+  ROOT %out = f32[12]{0} concatenate(%left, %right), dimensions={0}
+}
+"""
+_ONE_SUM = _TWO_SUMS.replace(
+    "  %all-reduce.1 = f32[8]{0} all-reduce(%a), replica_groups={}, to_apply=%sum\n",
+    "  %all-reduce.3 = (f32[8]{0}, f32[4]{0}) all-reduce(%a, %b), replica_groups={},"
+    " to_apply=%sum\n  %gte.1 = f32[8]{0} get-tuple-element(%all-reduce.3), index=0\n",
+).replace(
+    "%all-reduce.2 = f32[4]{0} all-reduce(%b), replica_groups={}, to_apply=%sum",
+    "%gte.2 = f32[4]{0} get-tuple-element(%all-reduce.3), index=1",
+)
+
+
+def test_an_element_of_a_combined_collective_comes_from_the_one_that_gave_it(read: Read) -> None:
+    combined = _ONE_SUM.replace("negate(%all-reduce.1)", "negate(%gte.1)")
+    combined = combined.replace("negate(%all-reduce.2)", "negate(%gte.2)")
+    snapshots = SnapshotSequence([read(_TWO_SUMS), read(combined)])
+    (event,) = [event for event in history(snapshots, 1, Place("main", "gte.2")) if event.sources]
+    assert event.sources == (Place("main", "all-reduce.2"),)
+    assert event.reason == "gives its result: it was combined into %all-reduce.3"

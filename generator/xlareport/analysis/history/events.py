@@ -106,10 +106,17 @@ def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent
     return HistoryEvent(number, event, place, sources, (), pairing.grade, str(pairing.reason))
 
 
-def merged_result(matching: Matching, place: Place) -> Place | None:
-    """Return the old fusion whose result a new tuple element gives; None of any other element.
+class GivenResult(NamedTuple):
+    """The old instruction whose result a new tuple element gives."""
 
-    The fusion was merged into that which the element is of; a reader of both tells.
+    source: Place
+    why: str
+
+
+def given_result(matching: Matching, place: Place) -> GivenResult | None:
+    """Return whose result a new tuple element gives; None of what was no instruction before.
+
+    A reader of both tells, where what gives the element now has taken the old instruction in.
     """
     line = matching.after.find(*place)
     if line is None or line.opcode != "get-tuple-element" or matching.partner_before(place):
@@ -118,25 +125,45 @@ def merged_result(matching: Matching, place: Place) -> Place | None:
     giver = Place(home.name, next(iter(line.operand_names), ""))
     for user in home.users.get(line.name, ()):
         former = matching.partner_before(Place(home.name, user.name))
-        old = None if former is None else matching.before.find(*former)
-        names = [] if old is None else [*old.operand_names]
-        number = [*user.operand_names].index(line.name)
-        if former is None or old is None or len(names) != len(user.operand_names):
-            continue
-        source = Place(former.computation, names[number])
-        pairing = matching.pairing_before(source) if old.opcode == user.opcode else None
-        if pairing is not None and pairing.relation is Relation.ABSORBED:
-            return source if giver in pairing.after else None
+        source = None if former is None else _read_before(matching, former, user, line.name)
+        if source is not None:
+            way = _way_into(matching, source, giver)
+            return GivenResult(source, f"gives its result: {way}") if way else None
     return None
 
 
-def handing_over(matching: Matching, number: int, place: Place, source: Place) -> HistoryEvent:
-    """Return the event of a tuple element that gives the result of a fusion merged with others."""
-    pairing, line = matching.pairing_after(place), matching.after.find(*place)
-    giver = next(iter(line.operand_names), "") if line is not None else ""
+def _read_before(matching: Matching, former: Place, user: Instruction, name: str) -> Place | None:
+    """Return what the counterpart of a user read in place of an operand of that name."""
+    old = matching.before.find(*former)
+    names = [] if old is None or old.opcode != user.opcode else [*old.operand_names]
+    if len(names) != len(user.operand_names):
+        return None
+    return Place(former.computation, names[[*user.operand_names].index(name)])
+
+
+def _way_into(matching: Matching, source: Place, giver: Place) -> str:
+    """Return how an old instruction got into what gives several results; '' if it did not."""
+    line, pairing = matching.after.find(*giver), matching.pairing_before(source)
+    old = matching.before.find(*source)
+    if line is None or pairing is None or old is None or old.shape.elements:
+        return ""
+    if giver in pairing.after:
+        several = f"%{giver.instruction} gives several now"
+        words = {Relation.ABSORBED: "merged", Relation.COMBINED: "combined"}
+        word = words.get(pairing.relation)
+        if word is not None:
+            return f"it was {word} into %{giver.instruction}"
+        return several if pairing.relation is Relation.SAME else ""
+    callee = matching.after.callee(line) if line.opcode == "fusion" else None
+    is_inside = callee is not None and pairing.after[:1] and pairing.after[0][0] == callee.name
+    return f"it was fused into %{giver.instruction}" if is_inside else ""
+
+
+def giving(matching: Matching, number: int, place: Place, given: GivenResult) -> HistoryEvent:
+    """Return the event of a tuple element that gives the result of an old instruction."""
+    pairing = matching.pairing_after(place)
     grade = Grade.MATCHED if pairing is None else pairing.grade
-    why = f"gives its result: it was merged into %{giver}"
-    return HistoryEvent(number, Event.REPLACED, place, (source,), (), grade, why)
+    return HistoryEvent(number, Event.REPLACED, place, (given.source,), (), grade, given.why)
 
 
 _LITERALS = REARRANGEMENTS | {"broadcast", "constant", "convert"}
