@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
+from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     has_same_origin,
@@ -34,7 +35,6 @@ _DEEPEST = 100
 """Limit on the readers in a chain behind a constant."""
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
 """Opcodes that are put where they are needed: outside of fusions none is made of another."""
-_MOVING = REARRANGEMENTS | {"parameter"}
 _CLONE = ".clone"
 IDLE = "it has no users"
 """The reason of what was added for nothing."""
@@ -278,7 +278,8 @@ class Additions:
         line = node.instruction
         yield from self._reasons_by_partial_results(node)
         yield from _reasons_by_loops(node)
-        if line.name in node.frame.callees and not self._only_moves(node):
+        held = node.frame.callees.get(line.name)
+        if held is not None and not holds_no_old_work(self._search, held):
             yield Grade.GUESSED, "no instruction before was found for what it holds"
         users = self._search.after.users.get(node, ())
         for user, position in users:
@@ -308,12 +309,6 @@ class Additions:
             known = operand.instruction
             if operand.partner is not None and known.metadata.op_name == op_name:
                 yield Grade.MATCHED, f"it combines partial results of %{known.name}{more}"
-
-    @staticmethod
-    def _only_moves(node: Node) -> bool:
-        """Return whether a fusion or call contains only data movement, so that it has no source."""
-        lines = node.frame.callees[node.instruction.name].computation.instructions
-        return all(line.opcode in _MOVING for line in lines)
 
     def _led_to(self, user: Node) -> str:
         """Return text that names the known instruction that a new one leads to, if any."""
