@@ -45,11 +45,11 @@ def same_work(search: Search) -> None:
     for key, nodes in ours.items():
         left, others = [*filter(is_free, nodes)], [*filter(is_free, theirs.get(key, ()))]
         if len(left) == len(others):
-            _link_told_apart(search, left, others)
+            _link_by_dimensions(search, left, others)
             _link_all(search, [*filter(is_free, left)], [*filter(is_free, others)])
 
 
-def _link_told_apart(search: Search, ours: list[Node], theirs: list[Node]) -> None:
+def _link_by_dimensions(search: Search, ours: list[Node], theirs: list[Node]) -> None:
     """Pair dots of the same values that alone sum over the same dimensions of these."""
     if len(ours) == 1:
         return
