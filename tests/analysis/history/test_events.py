@@ -130,3 +130,143 @@ def test_a_history_tells_that_a_product_sums_over_fewer_elements(read: Read) -> 
     events = history(SnapshotSequence((read(_WIDE), read(divided))), 0, _DOT)
     change = "f32[8,8]{1,0} → f32[8,4]{1,0}; sums over 8 → 4 elements"
     assert change in [entry.why for entry in events]
+
+
+_UNFUSED = """
+HloModule m
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %sine.1 = f32[8]{0} sine(%a)
+  %exp.1 = f32[8]{0} exponential(%sine.1)
+  ROOT %out = f32[8]{0} negate(%exp.1)
+}
+"""
+_WITH_DEAD_FUSION = """
+HloModule m
+
+%left (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %sine.2 = f32[8]{0} sine(%p)
+}
+
+%fused (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  %sine.3 = f32[8]{0} sine(%q)
+  %exp.2 = f32[8]{0} exponential(%sine.3)
+  ROOT %neg.1 = f32[8]{0} negate(%exp.2)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  ROOT %fusion.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused
+}
+"""
+
+
+def test_a_clone_in_a_computation_that_nothing_calls_is_left_out(read: Read) -> None:
+    """Priority fusion leaves the computations of fusions that it fused further."""
+    snapshots = SnapshotSequence([read(_UNFUSED), read(_WITH_DEAD_FUSION)])
+    events = history(snapshots, 0, Place("main", "sine.1"))
+    told = [(known.event, known.targets) for known in events if known.targets]
+    assert told == [(Event.FUSED, (Place("fused", "sine.3"),))]
+
+
+_TWO_FUSIONS = """
+HloModule m
+
+%first (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %sine.1 = f32[8]{0} sine(%p)
+  ROOT %exp.1 = f32[8]{0} exponential(%sine.1)
+}
+
+%second (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  %cosine.1 = f32[8]{0} cosine(%q)
+  ROOT %tanh.1 = f32[8]{0} tanh(%cosine.1)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %fusion.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%first
+  %fusion.2 = f32[8]{0} fusion(%a), kind=kLoop, calls=%second
+  %sub.1 = f32[8]{0} subtract(%fusion.1, %b)
+  ROOT %out = f32[8]{0} add(%sub.1, %fusion.2)
+}
+"""
+_OF_TWO_RESULTS = """
+HloModule m
+
+%second (q: f32[8]) -> (f32[8], f32[8]) {
+  %q = f32[8]{0} parameter(0)
+  %cosine.1 = f32[8]{0} cosine(%q)
+  %tanh.1 = f32[8]{0} tanh(%cosine.1)
+  %sine.2 = f32[8]{0} sine(%q)
+  %exp.2 = f32[8]{0} exponential(%sine.2)
+  ROOT %tuple.1 = (f32[8]{0}, f32[8]{0}) tuple(%tanh.1, %exp.2)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %fusion.2 = (f32[8]{0}, f32[8]{0}) fusion(%a), kind=kLoop, calls=%second
+  %gte.1 = f32[8]{0} get-tuple-element(%fusion.2), index=0
+  %gte.2 = f32[8]{0} get-tuple-element(%fusion.2), index=1
+  %sub.1 = f32[8]{0} subtract(%gte.2, %b)
+  ROOT %out = f32[8]{0} add(%sub.1, %gte.1)
+}
+"""
+
+
+def test_an_element_of_several_results_comes_from_the_fusion_that_gave_it(read: Read) -> None:
+    """Multi-output fusion merges fusions of one operand, and their readers take elements."""
+    snapshots = SnapshotSequence([read(_TWO_FUSIONS), read(_OF_TWO_RESULTS)])
+    element, first = Place("main", "gte.2"), Place("main", "fusion.1")
+    (event,) = [event for event in history(snapshots, 1, element) if event.sources]
+    assert (event.event, event.sources) == (Event.REPLACED, (first,))
+    assert event.reason == "gives its result: it was merged into %fusion.2"
+    matching = snapshots.into(1)
+    assert matching is not None
+    assert sources_of(matching, element) == (first,)
+    (other,) = [event for event in history(snapshots, 1, Place("main", "gte.1")) if event.sources]
+    assert other.reason == "gives its result: %fusion.2 gives several now"
+
+
+_TWO_SUMS = """
+HloModule m
+
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %add = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[8], b: f32[4]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %all-reduce.1 = f32[8]{0} all-reduce(%a), replica_groups={}, to_apply=%sum
+  %all-reduce.2 = f32[4]{0} all-reduce(%b), replica_groups={}, to_apply=%sum
+  %left = f32[8]{0} negate(%all-reduce.1)
+  %right = f32[4]{0} negate(%all-reduce.2)
+  ROOT %out = f32[12]{0} concatenate(%left, %right), dimensions={0}
+}
+"""
+_ONE_SUM = _TWO_SUMS.replace(
+    "  %all-reduce.1 = f32[8]{0} all-reduce(%a), replica_groups={}, to_apply=%sum\n",
+    "  %all-reduce.3 = (f32[8]{0}, f32[4]{0}) all-reduce(%a, %b), replica_groups={},"
+    " to_apply=%sum\n  %gte.1 = f32[8]{0} get-tuple-element(%all-reduce.3), index=0\n",
+).replace(
+    "%all-reduce.2 = f32[4]{0} all-reduce(%b), replica_groups={}, to_apply=%sum",
+    "%gte.2 = f32[4]{0} get-tuple-element(%all-reduce.3), index=1",
+)
+
+
+def test_an_element_of_a_combined_collective_comes_from_the_one_that_gave_it(read: Read) -> None:
+    combined = _ONE_SUM.replace("negate(%all-reduce.1)", "negate(%gte.1)")
+    combined = combined.replace("negate(%all-reduce.2)", "negate(%gte.2)")
+    snapshots = SnapshotSequence([read(_TWO_SUMS), read(combined)])
+    (event,) = [event for event in history(snapshots, 1, Place("main", "gte.2")) if event.sources]
+    assert event.sources == (Place("main", "all-reduce.2"),)
+    assert event.reason == "gives its result: it was combined into %all-reduce.3"

@@ -115,3 +115,42 @@ def test_what_it_was_combined_with_has_no_part_in_the_earlier_events(read: Read)
     assert {row.place.instruction for row in trace.now} == {"start", "done"}
     early = {event.instruction.instruction for event in trace.events if event.number < 2}
     assert early == {"gather.1", "gather.3"}
+
+
+_ALONE = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  ROOT %out = f32[8]{0} negate(%a)
+}
+"""
+_SHARED_OUT = """
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %add = f32[] add(%x, %y)
+}
+
+%scatter (p: f32[8]) -> f32[2] {
+  %p = f32[8]{0} parameter(0)
+  %id = u32[] partition-id()
+  %two = u32[] constant(2)
+  %half = u32[] shift-left(%id, %two)
+  %place = u32[] multiply(%half, %two)
+  %further = u32[] add(%place, %two)
+  %last = u32[] subtract(%further, %half)
+  %all-reduce.1 = f32[8]{0} all-reduce(%p), replica_groups={}, to_apply=%sum
+  ROOT %part = f32[2]{0} dynamic-slice(%all-reduce.1, %last), dynamic_slice_sizes={2}
+}
+
+ENTRY %main (a: f32[8]) -> f32[2] {
+  %a = f32[8]{0} parameter(0)
+  %neg = f32[8]{0} negate(%a)
+  ROOT %fusion.1 = f32[2]{0} fusion(%neg), kind=kCustom, calls=%scatter
+}
+"""
+
+
+def test_a_new_collective_is_told_before_the_indices_that_it_is_sliced_by(read: Read) -> None:
+    shots = SnapshotSequence([read(_ALONE), read(_SHARED_OUT)])
+    trace = trace_subject(shots, Subject("fusion.1", 1, (Place("main", "fusion.1"),)))
+    assert trace.beginnings[0].instruction == Place("scatter", "all-reduce.1")

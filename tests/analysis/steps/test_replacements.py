@@ -123,3 +123,27 @@ def test_a_collective_that_fusions_carry_out_is_not_synchronous(read: Read) -> N
     assert "divided 1 all-gather among async collective fusions" in change.headline
     assert "`%start.1` in `main` and its done became" in account
     assert "became `%all-gather.1`, still asynchronous, and moved into `%begin.1`" in account
+
+
+_TURNED = """
+ENTRY %main (a: bf16[2,4,8]) -> f32[4,2,8] {
+  %a = bf16[2,4,8]{2,1,0} parameter(0)
+  %neg = bf16[2,4,8]{2,1,0} negate(%a)
+  %transpose.1 = bf16[4,2,8]{2,0,1} transpose(%neg), dimensions={1,0,2}
+  %convert.1 = f32[4,2,8]{2,0,1} convert(%transpose.1)
+  ROOT %out = f32[4,2,8]{2,0,1} sine(%convert.1)
+}
+"""
+_LAID_OUT = _TURNED.replace(
+    "%transpose.1 = bf16[4,2,8]{2,0,1} transpose(%neg), dimensions={1,0,2}",
+    "%convert.2 = f32[2,4,8]{2,1,0} convert(%neg)",
+).replace("%convert.1 = f32[4,2,8]{2,0,1} convert(%transpose.1)", "%bitcast.1 = OUT")
+
+
+def test_a_move_past_a_convert_has_no_other_element_type_by_itself(read: Read) -> None:
+    """What layout normalization does to a transpose that only changes the layout."""
+    after = _LAID_OUT.replace("OUT", "f32[4,2,8]{2,0,1} bitcast(%convert.2)")
+    change = step(read(_TURNED), read(after.replace("sine(%convert.1)", "sine(%bitcast.1)")))
+    (moved,) = (known for known in change.changes if "transpose" in known.opcodes)
+    assert moved.kinds == (Kind.REPLACED,)
+    assert str(moved.reason) == "past %convert.1"

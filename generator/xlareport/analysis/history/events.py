@@ -16,7 +16,7 @@ from xlareport.analysis.matching.search.pairing import (
 )
 from xlareport.analysis.matching.search.reasons import TakenOut
 from xlareport.analysis.matching.search.result import Matching
-from xlareport.analysis.matching.sides.facts import holders_of
+from xlareport.analysis.matching.sides.facts import holders_of, live_computations
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import compare
@@ -113,6 +113,66 @@ def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent
     return HistoryEvent(number, event, place, sources, (), pairing.grade, str(pairing.reason))
 
 
+class GivenResult(NamedTuple):
+    """The old instruction whose result a new tuple element gives."""
+
+    source: Place
+    why: str
+
+
+def given_result(matching: Matching, place: Place) -> GivenResult | None:
+    """Return whose result a new tuple element gives; None of what was no instruction before.
+
+    A reader of both tells, where what gives the element now has taken the old instruction in.
+    """
+    line = matching.after.find(*place)
+    if line is None or line.opcode != "get-tuple-element" or matching.partner_before(place):
+        return None
+    home = matching.after.by_name[place.computation]
+    giver = Place(home.name, next(iter(line.operand_names), ""))
+    for user in home.users.get(line.name, ()):
+        former = matching.partner_before(Place(home.name, user.name))
+        source = None if former is None else _read_before(matching, former, user, line.name)
+        if source is not None:
+            way = _way_into(matching, source, giver)
+            return GivenResult(source, f"gives its result: {way}") if way else None
+    return None
+
+
+def _read_before(matching: Matching, former: Place, user: Instruction, name: str) -> Place | None:
+    """Return what the counterpart of a user read in place of an operand of that name."""
+    old = matching.before.find(*former)
+    names = [] if old is None or old.opcode != user.opcode else [*old.operand_names]
+    if len(names) != len(user.operand_names):
+        return None
+    return Place(former.computation, names[[*user.operand_names].index(name)])
+
+
+def _way_into(matching: Matching, source: Place, giver: Place) -> str:
+    """Return how an old instruction got into what gives several results; '' if it did not."""
+    line, pairing = matching.after.find(*giver), matching.pairing_before(source)
+    old = matching.before.find(*source)
+    if line is None or pairing is None or old is None or old.shape.elements:
+        return ""
+    if giver in pairing.after:
+        several = f"%{giver.instruction} gives several now"
+        words = {Relation.ABSORBED: "merged", Relation.COMBINED: "combined"}
+        word = words.get(pairing.relation)
+        if word is not None:
+            return f"it was {word} into %{giver.instruction}"
+        return several if pairing.relation is Relation.SAME else ""
+    callee = matching.after.callee(line) if line.opcode == "fusion" else None
+    is_inside = callee is not None and pairing.after[:1] and pairing.after[0][0] == callee.name
+    return f"it was fused into %{giver.instruction}" if is_inside else ""
+
+
+def giving(matching: Matching, number: int, place: Place, given: GivenResult) -> HistoryEvent:
+    """Return the event of a tuple element that gives the result of an old instruction."""
+    pairing = matching.pairing_after(place)
+    grade = Grade.MATCHED if pairing is None else pairing.grade
+    return HistoryEvent(number, Event.REPLACED, place, (given.source,), (), grade, given.why)
+
+
 _LITERALS = REARRANGEMENTS | {"broadcast", "constant", "convert"}
 """Opcodes of constants and what only moves them: arithmetic on constants is work."""
 
@@ -177,6 +237,7 @@ def _events_between(
     left = pairing.relation is Relation.CLONED and pairing.before[0] in pairing.after[1:]
     if left:  # what was replaced stands on without users
         pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
+    pairing = _without_dead_clones(matching, pairing, after)
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     metadata = ""
     if pairing.relation in _EVENTS and not anew:
@@ -198,6 +259,21 @@ def _events_between(
             event = Event.REBUILT
     entry = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
     yield _with_taken_in(matching, pairing, entry) if after == pairing.after[0] else entry
+
+
+def _without_dead_clones(matching: Matching, pairing: Pairing, after: Place) -> Pairing:
+    """Return a pairing without the clones in computations that no live instruction calls.
+
+    Fusion passes leave such computations behind; a sole live clone only continues the original.
+    """
+    if pairing.relation is not Relation.CLONED:
+        return pairing
+    live = live_computations(matching.after)
+    kept = tuple(place for place in pairing.after if place.computation in live)
+    if after not in kept or len(kept) == len(pairing.after):
+        return pairing
+    relation = Relation.CLONED if len(kept) > 1 else Relation.SAME
+    return replace(pairing, after=kept, relation=relation)
 
 
 def _evidence(pairing: Pairing, places: tuple[Place, Place]) -> PairEvidence:

@@ -12,6 +12,8 @@ from xlareport.analysis.history.events import (
     addition,
     events_between,
     expanded_into,
+    given_result,
+    giving,
     is_constant_of_expansion,
     removal,
     retyped_products,
@@ -168,6 +170,10 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
     origin = matching.partner_before(place)
     step_to = snapshots.change_index.step_to
     if origin is None or is_constant_of_expansion(matching, pairing, place):
+        given = given_result(matching, place)
+        if given is not None:
+            event = giving(matching, number, place, given)
+            return TrailLink((event,), (step_to(given.source, number - 1), given.source))
         wrapped = _wrapped(matching, pairing)
         following = (step_to(wrapped, number - 1), wrapped) if wrapped else None
         return TrailLink((addition(number, place, pairing),), following)
@@ -341,6 +347,9 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
     pairing = matching.pairing_after(place)
     if is_constant_of_expansion(matching, pairing, place):
         return ()
+    given = given_result(matching, place)
+    if given is not None:
+        return (given.source,)
     if pairing is not None:
         held = pairing.before if pairing.relation in _HOLDING else ()
         computing = (source for source in held if not _is_literal(matching.before, source))

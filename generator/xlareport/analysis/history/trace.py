@@ -18,11 +18,14 @@ from xlareport.analysis.history.instruction import (
 )
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.source.inlined_op_names import whole_op_name
 from xlareport.analysis.source.locations import find_source
 from xlareport.hlo.model import HloModule
 
 _BEGINNINGS = 4
+_LOOKED_AT = 64
+"""Limit on the additions that the foremost are chosen from."""
 _Ranked: TypeAlias = "tuple[tuple[bool, bool, int], InstructionState]"
 
 
@@ -55,7 +58,10 @@ class Trace(Struct, frozen=True):
     now: tuple[InstructionState, ...]
     """Instructions of the last snapshot that do its work."""
     beginnings: tuple[HistoryEvent, ...]
-    """Without origins, the additions it goes back to, the nearest first, up to a limit."""
+    """Without origins, the additions it goes back to, up to a limit.
+
+    Heavy instructions are first: the index that an all-reduce is sliced by says little.
+    """
 
 
 def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | None = None) -> Trace:
@@ -67,7 +73,7 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     fills = bool(origins) and not any(map(_computes, subjects))
     is_known = fills or any(map(_computes, origins))
     begun = () if is_known else beginnings(snapshots, subject.number, subject.places)
-    added = tuple(islice(begun, _BEGINNINGS))
+    added = _foremost(snapshots, begun)
     return Trace(
         subject=subject,
         events=_ordered([*_events(snapshots, subject, ends.now)]),
@@ -75,6 +81,21 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
         now=standings(snapshots.modules[last], ends.now),
         beginnings=added,
     )
+
+
+def _foremost(
+    snapshots: SnapshotSequence, begun: Iterable[HistoryEvent]
+) -> tuple[HistoryEvent, ...]:
+    """Return the additions that say most: heavy instructions, then the nearest."""
+    known = [*islice(begun, _LOOKED_AT)]
+    return tuple(sorted(known, key=lambda addition: not _is_heavy(snapshots, addition)))[
+        :_BEGINNINGS
+    ]
+
+
+def _is_heavy(snapshots: SnapshotSequence, addition: HistoryEvent) -> bool:
+    line = snapshots.modules[addition.number].find(*addition.instruction)
+    return line is not None and family_of(line) is not None
 
 
 def _computes(origin: InstructionState) -> bool:

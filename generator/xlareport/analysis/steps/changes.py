@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.search.reasons import Reason
+from xlareport.analysis.matching.search.reasons import Past, Reason
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
@@ -245,6 +245,8 @@ class _Reader:
         kind = Kind.FOLDED if folded else kind
         replaced = kind is Kind.REPLACED
         further = besides_opcode(self._matching, before, after) if replaced else {}
+        if isinstance(pairing.reason, Past):  # the convert that it is past has changed no move
+            further = {kind: other for kind, other in further.items() if kind is not Kind.TYPE}
         details = (f"{operation(old)} → {operation(new)}", *further.values())
         return self.change((kind, *further), here, there, pairing, details, balance=balance)
 

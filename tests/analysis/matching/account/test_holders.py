@@ -320,3 +320,33 @@ ENTRY %main (a: f32[8]) -> f32[8] {
 """
     made = step(read(inner + outer), read(flat), "`call-inliner`")
     assert made.headline.startswith("`call-inliner` inlined 2 calls into 3 instructions; ")
+
+
+_UNSORTED = """
+ENTRY %main (a: f32[8], i: s32[8,1], u: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[8,1]{1,0} parameter(1)
+  %u = f32[8]{0} parameter(2)
+  %neg.1 = f32[8]{0} negate(%u)
+  ROOT %out = f32[8]{0} add(%neg.1, %a)
+}
+"""
+_SORTED = """
+%picked (p: f32[8], q: s32[8,1]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %q = s32[8,1]{1,0} parameter(1)
+  ROOT %gather.1 = f32[8]{0} gather(%p, %q), offset_dims={}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+}
+""" + _UNSORTED.replace(
+    "  ROOT %out = f32[8]{0} add(%neg.1",
+    "  %fusion.1 = f32[8]{0} fusion(%neg.1, %i), kind=kCustom, calls=%picked\n"
+    "  ROOT %out = f32[8]{0} add(%fusion.1",
+)
+
+
+def test_a_fusion_of_heavy_work_that_was_nowhere_before_is_added_for_sure(read: Read) -> None:
+    """What a TPU pass does before a scatter: it sorts the indices and gathers the updates."""
+    added = match(read(_UNSORTED), read(_SORTED)).pairing_after(at("fusion.1"))
+    assert added is not None
+    assert (added.relation, added.grade) == (Relation.ADDED, Grade.MATCHED)

@@ -346,3 +346,31 @@ def test_a_half_of_the_value_of_a_constant_is_no_copy_of_it(read: Read) -> None:
         for row in change.changes
         if row.kind is Kind.EXPANDED and row.before is not None
     }
+
+
+_READ_WHOLE = """  %kept = u64[4]{0} or(%count, %many)
+  %bits = u32[4]{0} rng-bit-generator(%kept), algorithm=rng_default
+  ROOT %out = u32[4]{0} xor(%bits, %short)
+"""
+_READ_COMBINED = """  %or.1 = u32[4]{0} or(%iota, %many)
+  %or.2 = u32[4]{0} or(%broadcast.1, %broadcast.3)
+  %tuple.5 = (u32[4]{0}, u32[4]{0}) tuple(%or.1, %or.2)
+  %first = u32[4]{0} get-tuple-element(%tuple.5), index=0
+  %second = u32[4]{0} get-tuple-element(%tuple.5), index=1
+  %again = u64[4]{0} custom-call(%first, %second), custom_call_target="X64Combine"
+  %bits = u32[4]{0} rng-bit-generator(%again), algorithm=rng_default
+  ROOT %out = u32[4]{0} xor(%bits, %short)
+"""
+
+
+def test_halves_that_are_combined_for_a_reader_are_of_what_it_read(read: Read) -> None:
+    last = "  ROOT %out = u32[4]{0} xor(%a, %short)\n"
+    change = step(
+        read(_WHOLE.replace(last, _READ_WHOLE)), read(_HALVES.replace(last, _READ_COMBINED))
+    )
+    account = " ".join((change.headline, *change.account))
+    assert (
+        "`%kept` in `main` was expanded into 3 instructions on 32-bit halves: `%or.1` gives"
+        in account
+    )
+    assert "removed" not in account

@@ -573,3 +573,44 @@ def test_what_a_branch_gets_goes_on_with_its_elements_in_another_order(read: Rea
     either = home.node(home.computation.by_name["either"])
     assert start_loops(either, (tuples[0], tuples[1]))
     assert not start_loops(tuples[0], (tuples[0], tuples[1]))
+
+
+_TURNED_BACK = """
+HloModule m
+
+%add.1 (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %sum = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[4,12,5]) -> f32[4,4,3] {
+  %a = f32[4,12,5]{2,1,0} parameter(0)
+  %zero = f32[] constant(0)
+  %reshape.1 = f32[4,4,3,5]{3,2,1,0} reshape(%a)
+  %reduce.1 = f32[4,4,3]{2,1,0} reduce(%reshape.1, %zero), dimensions={3}, to_apply=%add.1, OF_SUM
+  %transpose.1 = f32[4,4,3]{2,0,1} transpose(%reduce.1), dimensions={1,0,2}, OF_SUM
+  %transpose.2 = f32[4,4,3]{2,1,0} transpose(%transpose.1), dimensions={1,0,2}
+  ROOT %out = f32[4,4,3]{2,1,0} negate(%transpose.2)
+}
+""".replace("OF_SUM", 'metadata={op_name="sum"}')
+_NOT_TURNED = _TURNED_BACK.replace(
+    "  %reshape.1 = f32[4,4,3,5]{3,2,1,0} reshape(%a)\n", ""
+).replace(
+    "%reduce.1 = f32[4,4,3]{2,1,0} reduce(%reshape.1, %zero), dimensions={3}",
+    "%reduce.2 = f32[4,12]{1,0} reduce(%a, %zero), dimensions={2}",
+)
+_NOT_TURNED = (
+    _NOT_TURNED[: _NOT_TURNED.index("  %transpose.1")]
+    + """  %reshape.2 = f32[4,4,3]{2,1,0} reshape(%reduce.2), metadata={op_name="sum"}
+  ROOT %out = f32[4,4,3]{2,1,0} negate(%reshape.2)
+}
+"""
+)
+
+
+def test_a_reshape_of_what_was_turned_and_turned_back_is_not_the_first_turn(read: Read) -> None:
+    """What `algsimp` does to a reduce of a reshape, between two transposes that undo each other."""
+    matching = match(read(_TURNED_BACK), read(_NOT_TURNED))
+    assert matching.partner_after(Place("main", "reduce.1")) == Place("main", "reduce.2")
+    assert matching.partner_after(Place("main", "transpose.1")) is None

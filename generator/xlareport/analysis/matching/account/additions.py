@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
+from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.taken_out import list_joined, taken_out
 from xlareport.analysis.matching.search.nodes import (
@@ -34,7 +35,6 @@ _DEEPEST = 100
 """Limit on the readers in a chain behind a constant."""
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
 """Opcodes that are put where they are needed: outside of fusions none is made of another."""
-_MOVING = REARRANGEMENTS | {"parameter"}
 _CLONE = ".clone"
 IDLE = "it has no users"
 """The reason of what was added for nothing."""
@@ -281,7 +281,8 @@ class Additions:
         if taken is not None:
             yield Grade.MATCHED, taken
         yield from _reasons_by_loops(node)
-        if line.name in node.frame.callees and not self._only_moves(node):
+        held = node.frame.callees.get(line.name)
+        if held is not None and not holds_no_old_work(self._search, held):
             yield Grade.GUESSED, "no instruction before was found for what it holds"
         users = self._search.after.users.get(node, ())
         for user, position in users:
@@ -317,12 +318,6 @@ class Additions:
     def _joined(self) -> Mapping[Node, Node]:
         """What became of the operations that were joined."""
         return list_joined(self._search.links)
-
-    @staticmethod
-    def _only_moves(node: Node) -> bool:
-        """Return whether a fusion or call contains only data movement, so that it has no source."""
-        lines = node.frame.callees[node.instruction.name].computation.instructions
-        return all(line.opcode in _MOVING for line in lines)
 
     def _reasons_by_callers(self, node: Node, callers: list[str]) -> Iterator[tuple[Grade, str]]:
         if not callers and not self._is_in_entry(node):

@@ -8,10 +8,11 @@ from msgspec import Struct
 from xlareport.analysis.matching.search.nodes import place_of
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.families import family_of, is_mark
 from xlareport.analysis.matching.sides.graph import Frame, Node
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import Instruction
-from xlareport.hlo.opcode_groups import BOUNDARIES, TUPLES
+from xlareport.hlo.opcode_groups import BOUNDARIES, REARRANGEMENTS, TUPLES
 from xlareport.knowledge.grades import Grade
 
 Twin = Callable[[Node], Node | None]
@@ -191,3 +192,21 @@ def _fusion_around(side: Side, node: Node) -> Node | None:
         return None
     home = side.homes.get(sites[0][0].name)
     return None if home is None else home.node(sites[0][1].instruction)
+
+
+_MOVING = REARRANGEMENTS | {"parameter"}
+_LIGHT = _MOVING | {"constant", "slice"}
+
+
+def holds_no_old_work(search: Search, frame: Frame) -> bool:
+    """Return whether a fusion or call only moves data, or holds heavy work that was not before.
+
+    That is of families of which no instruction before is without a counterpart.
+    """
+    lines = frame.computation.instructions
+    if all(line.opcode in _MOVING for line in lines):
+        return True
+    work = [line for line in lines if line.opcode not in _LIGHT and not is_mark(line)]
+    families = {family_of(line) for line in work}
+    left = {family_of(node.instruction) for node in search.before.open()}
+    return bool(families) and None not in families and families.isdisjoint(left)

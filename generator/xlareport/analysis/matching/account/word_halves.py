@@ -1,7 +1,8 @@
 """Which tuple of two new halves stands for which 64-bit integer or complex value of the old module.
 
 The pass that splits the values visits them in order, and ends each in a tuple that nothing reads:
-tuples are in the order of the values, and some are of steps in between.
+tuples are in the order of the values, and some are of steps in between. What reads a whole value
+as before reads the halves of its tuple combined; such a tuple is listed where that is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +40,7 @@ _MOST_CONVERTS = 4
 
 
 class Halves(Struct, eq=False):
-    """A new tuple of two halves that nothing reads."""
+    """A new tuple of two halves that nothing reads, or only what combines these again."""
 
     whole: Node
     """The tuple."""
@@ -48,7 +49,7 @@ class Halves(Struct, eq=False):
     value: NodeElement
     """What computes the low half: of an element, the node that makes the tuple."""
     place: int
-    """Among the tuples of halves of its computation."""
+    """Among the tuples of halves of its computation that nothing reads; of others -1."""
     steps: Sequence["Halves"] = ()
     """The tuples between it and that of the value before."""
 
@@ -85,16 +86,29 @@ def halves_of(search: Search, new: Mapping[Node, object]) -> Mapping[Node, Halve
 
 
 def _tuples(search: Search, new: Mapping[Node, object]) -> Iterator[Halves]:
-    """Yield the new tuples of two halves without users, in order."""
+    """Yield the new tuples of two halves without users but combined ones, in order."""
     counts: dict[str, int] = {}
     for node in new:
         halves = written(node)
         is_pair = node.instruction.opcode == "tuple" and len(halves) == len(_PAIR)
-        if is_pair and not search.after.users.get(node) and all(map(_is_half, halves)):
+        if is_pair and all(map(_is_half, halves)) and _only_combined(node):
             name = node.frame.computation.name
-            place = counts[name] = counts.get(name, -1) + 1
+            place = -1
+            if not search.after.users.get(node):
+                place = counts[name] = counts.get(name, -1) + 1
             low, high = halves
             yield Halves(node, low, high, search.after.graph.operands(node)[0], place)
+
+
+def _only_combined(node: Node) -> bool:
+    """Return whether each user of a tuple's elements combines these again; true of no users."""
+    users = node.frame.computation.users
+    elements = users.get(node.instruction.name, ())
+    return all(
+        element.opcode == "get-tuple-element"
+        and all(user.call_target == _COMBINES for user in users.get(element.name, ()))
+        for element in elements
+    )
 
 
 _PAIR = ("low", "high")
@@ -129,6 +143,8 @@ class _Known:
         for halves in tuples:
             self._by_value.setdefault((halves.value, _is_element(halves.low)), halves)
             self._last[halves.low] = halves
+            if halves.place < 0:
+                continue
             self._by_home.setdefault(halves.whole.frame.computation.name, []).append(halves)
             line = halves.value[0].instruction
             for position, read in enumerate(search.after.graph.operands(halves.value[0])):
@@ -190,7 +206,7 @@ class _Known:
 
     def settle_in_order(self, wide: Sequence[Node]) -> None:
         """Find the halves of further nodes: by what they read, and by the order of the tuples."""
-        ended = [node for node in wide if _ends_in_tuple(node)]
+        ended = [node for node in wide if _ends_in_tuple(node) and not self._is_combined(node)]
         for _, group in groupby(ended, key=self._home):
             nodes, place = [*group], 0
             for before, node in zip([nodes[0], *nodes], nodes, strict=False):
@@ -203,6 +219,10 @@ class _Known:
             self._settle_backwards(nodes)
             self._note_steps(nodes)
 
+    def _is_combined(self, node: Node) -> bool:
+        halves = self.halves.get(node)
+        return halves is not None and halves.place < 0
+
     def _settle_backwards(self, nodes: Sequence[Node]) -> None:
         """Find the halves of nodes before others of a single tuple, from the last on."""
         for node, successor in reversed([*pairwise(nodes)]):
@@ -213,14 +233,14 @@ class _Known:
                 or successor.instruction.opcode == _STEPWISE
             ):
                 continue
-            if known_halves.place and _computes_low(successor, known_halves.value[0]):
+            if known_halves.place > 0 and _computes_low(successor, known_halves.value[0]):
                 home = self._by_home[known_halves.whole.frame.computation.name]
                 self._settle(node, home[known_halves.place - 1].value)
 
     def _note_steps(self, nodes: Sequence[Node]) -> None:
         for before, node in pairwise(nodes):
             first, last = self.halves.get(before), self.halves.get(node)
-            if first is not None and last is not None:
+            if first is not None and last is not None and min(first.place, last.place) >= 0:
                 between = self._by_home[last.whole.frame.computation.name]
                 between = between[first.place + 1 : last.place]
                 last.steps = [halves for halves in between if halves not in self._taken]

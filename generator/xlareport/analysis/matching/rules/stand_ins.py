@@ -28,6 +28,8 @@ from xlareport.hlo.opcode_groups import COMMUTATIVE, REARRANGEMENTS, SAME_ORDER
 
 _BUFFER = "AllocateBuffer"
 """Target of custom calls that give a loop memory, and no values."""
+_COMBINES = "X64Combine"
+"""Target of custom calls that make a 64-bit value of two halves, which do its work."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
 """Opcodes of fill values, which passes replace with one another or move."""
 PASSING = (
@@ -44,10 +46,10 @@ def could_do_its_work(node: Node, other: Node) -> bool:
     """Return whether the new operand can do the work of the old one.
 
     A fill value or an uninitialized buffer does no arithmetic, and the end of a copy to another
-    memory space only copied.
+    memory space only copied. Two halves that are combined were computed before.
     """
-    if target_of(other) == _BUFFER:
-        return target_of(node) == _BUFFER
+    if target_of(other) in {_BUFFER, _COMBINES}:
+        return target_of(node) == target_of(other)
     if opcode_of(other) == "copy-done":
         return opcode_of(node).startswith("copy")
     if only_gathers(node, other) or _is_turned(node, other):
@@ -57,13 +59,34 @@ def could_do_its_work(node: Node, other: Node) -> bool:
 
 
 def _is_turned(node: Node, other: Node) -> bool:
-    """Return whether a transpose of the shape of a reshape has the elements in another order."""
-    old, new = node.instruction.shape.dimensions, other.instruction.shape.dimensions
-    if (opcode_of(node), opcode_of(other)) != ("reshape", "transpose") or old != new:
-        return False
-    numbers = dimension_numbers(other)
-    long = [number for number, size in zip(numbers, new, strict=False) if size != 1]
+    """Return whether a transpose has the elements in another order than a reshape.
+
+    Than a reshape of its own shape before, or than one of what it was of.
+    """
+    opcodes = opcode_of(node), opcode_of(other)
+    if opcodes == ("reshape", "transpose"):
+        alike = node.instruction.shape.dimensions == other.instruction.shape.dimensions
+        return alike and _turns(other)
+    return opcodes == ("transpose", "reshape") and _turns(node) and _are_of_same(node, other)
+
+
+def _turns(transpose: Node) -> bool:
+    """Return whether a transpose exchanges dimensions of more than one element."""
+    sizes = transpose.instruction.shape.dimensions
+    numbers = zip(dimension_numbers(transpose), sizes, strict=False)
+    long = [number for number, size in numbers if size != 1]
     return long != sorted(long)
+
+
+def _are_of_same(move: Node, other: Node) -> bool:
+    """Return whether the operands of two moves are counterparts."""
+    read, now = _operand(move), _operand(other)
+    return read is not None and read.partner is not None and read.partner is now
+
+
+def _operand(move: Node) -> Node | None:
+    line = move.frame.computation.operand(move.instruction)
+    return None if line is None else move.frame.node(line)
 
 
 def was_evaluated(node: Node, other: Node) -> bool:

@@ -6,6 +6,7 @@ convolution, or split it; it still multiplies the same values, moved differently
 
 from collections.abc import Hashable, Iterator
 
+from xlareport.analysis.matching.rules.heavy.told_apart import summed_over
 from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     is_free,
@@ -42,10 +43,22 @@ def same_work(search: Search) -> None:
     if any(len(nodes) > 1 and key in theirs for key, nodes in ours.items()):
         _link_alone(search, *_by_essence(search, old, new, _MOVES - {"reverse"}))
     for key, nodes in ours.items():
-        left = [node for node in nodes if is_free(node)]
-        others = [node for node in theirs.get(key, ()) if is_free(node)]
+        left, others = [*filter(is_free, nodes)], [*filter(is_free, theirs.get(key, ()))]
         if len(left) == len(others):
-            _link_all(search, left, others)
+            _link_by_dimensions(search, left, others)
+            _link_all(search, [*filter(is_free, left)], [*filter(is_free, others)])
+
+
+def _link_by_dimensions(search: Search, ours: list[Node], theirs: list[Node]) -> None:
+    """Pair dots of the same values that alone sum over the same dimensions of these."""
+    if len(ours) == 1:
+        return
+    old = group_by_key((summed_over(search.before, node), node) for node in ours)
+    new = group_by_key((summed_over(search.after, node), node) for node in theirs)
+    for sums, nodes in old.items():
+        others = new.get(sums, [])
+        if sums is not None and len(nodes) == len(others) == 1:
+            _link_all(search, nodes, others)
 
 
 _Work = dict[Hashable, list[Node]]
@@ -70,7 +83,7 @@ def _link_alone(search: Search, old: _Work, new: _Work) -> None:
 
 
 def _link_all(search: Search, ours: list[Node], theirs: list[Node]) -> None:
-    alone = len(ours) == 1
+    alone = len(ours) == len(theirs) == 1
     reason = "the same work over the same values" if alone else "of several alike, in order"
     for node, other in pairs_in_order(search, ours, theirs):
         if is_free(node) and is_free(other):
