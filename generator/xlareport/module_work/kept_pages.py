@@ -1,9 +1,11 @@
-"""Pages of modules kept from build to build, by a digest of all values that they are made from.
+"""Pages kept from build to build, by a digest of all values that they are made from.
 
-These values include what other modules decide, such as rank, role and neighbors in the list.
+The values of a module's pages include what other modules decide, such as rank, role and neighbors
+in the list.
 """
 
 import json
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -20,6 +22,33 @@ class _Pages(Struct, frozen=True):
 
     files: tuple[TextFile, ...]
     columns: tuple[Payload, ...]
+
+
+class KeptFiles(Struct, frozen=True):
+    """Makes files about a whole dump, or finds those of a former build."""
+
+    kept: KeptModules
+
+    def __call__(
+        self, name: str, values: Iterable[object], make: Callable[[], Iterable[TextFile]]
+    ) -> Iterable[TextFile]:
+        """Return the files that `make` makes from `values` alone; `name` tells them from others."""
+        try:
+            key = self._key(name, values)
+        except (TypeError, ValueError):  # a value that cannot be listed
+            return make()
+        pages = self.kept.store.get_record(key, _Pages)
+        if pages is None:
+            pages = _Pages(tuple(make()), ())
+            self.kept.store.put_record(key, pages)
+        return pages.files
+
+    def _key(self, name: str, values: Iterable[object]) -> str:
+        """Return the digest of all values, a few of which are in memory at a time."""
+        key = blake2b(encode_files([name, self.kept.program]), digest_size=20)
+        for value in values:
+            key.update(encode_files(value) + b"\n")
+        return key.hexdigest()
 
 
 class KeptPages(Struct, frozen=True):

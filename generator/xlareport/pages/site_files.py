@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,9 +45,28 @@ from xlareport.storage.payloads import (
     LongText,
     Payload,
     SiteFile,
+    TextFile,
     bundle_payloads,
     make_payload_file,
 )
+
+
+class MakeFiles(Protocol):
+    """Returns the files that `make` makes from `values` alone, made now or found again."""
+
+    def __call__(
+        self, name: str, values: Iterable[object], make: Callable[[], Iterable[TextFile]], /
+    ) -> Iterable[TextFile]:
+        """Return the files; `name` tells them from others."""
+
+
+def make_now(
+    name: str, values: Iterable[object], make: Callable[[], Iterable[TextFile]], /
+) -> Iterable[TextFile]:
+    """Return the files, made now."""
+    del name, values
+    return make()
+
 
 _MODULES_TOGETHER = 20
 """Limit on modules whose pages one process makes at a time."""
@@ -72,8 +92,11 @@ def site_files(
     workers: Workers,
     faults: Faults,
     show: Callable[[ModuleToShow], ModulesShown] = show_module,
+    make_files: MakeFiles = make_now,
 ) -> Iterator[SiteFile]:
     """Yield every generated file of the site; `show` is what makes the pages of a module.
+
+    `make_files` makes those about the whole dump that take long and depend on few values.
 
     Half of them are pages of modules, which workers make at the same time. `faults` lists the pages
     that could not be made; the coverage page and report.json come last, and name these.
@@ -81,7 +104,7 @@ def site_files(
     dump, report = site.dump, site.report
     work = partial(module_files, templates=compiled(), show=show)
     modules = _begun(_to_show(dump, site.outputs, report), len(report.modules), work, workers)
-    yield from _front(site, faults)
+    yield from _front(site, faults, make_files)
     yield from site.payloads
     columns: dict[str, Payload] = {}
     for shown in modules:
@@ -91,7 +114,7 @@ def site_files(
     yield bundle_payloads(COLUMNS, columns.values())
     yield from faults.attempt_all("The search", partial(_search, dump, site.outputs, report))
     yield make_payload_file(navigation.PICTURE_LOOK, picture_look())
-    covered = partial(_coverage, dump, with_problems(report, faults.problems))
+    covered = partial(_coverage, dump, with_problems(report, faults.problems), make_files)
     yield from page_files(faults, navigation.COVERAGE, "Dump contents", covered)
     yield dump_file(with_problems(report, faults.problems))
     yield "report.json", LongText(report_parts(with_problems(report, faults.problems)))
@@ -143,14 +166,14 @@ def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:
     return replace(output, payloads=(), requests=(), pictures=pictures)
 
 
-def _front(site: SiteInput, faults: Faults) -> Iterator[SiteFile]:
+def _front(site: SiteInput, faults: Faults, make_files: MakeFiles) -> Iterator[SiteFile]:
     """Yield the pages about the whole dump, except the coverage page."""
     dump, report, nightly = site.dump, site.report, site.nightly
-    pages: list[tuple[str, str, Callable[[], Iterator[SiteFile]]]] = [
+    pages: list[tuple[str, str, Callable[[], Iterable[SiteFile]]]] = [
         (navigation.HOME, "Home", partial(_home, dump, report, nightly=nightly is not None)),
         (navigation.MODULES, "Modules", partial(_modules, dump, report)),
         (navigation.NAMES, "File-name reference", partial(_names, dump, report)),
-        (navigation.GLOSSARY, "Glossary", partial(_glossary, dump)),
+        (navigation.GLOSSARY, "Glossary", partial(_glossary, dump, make_files)),
         (
             navigation.PROGRAM,
             "Execution graph",
@@ -190,11 +213,18 @@ def _names(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
     yield navigation.NAMES, render("names", names, "File-name reference")
 
 
-def _glossary(dump: AnalyzedDump) -> Iterator[SiteFile]:
+def _glossary(dump: AnalyzedDump, make_files: MakeFiles) -> Iterable[TextFile]:
     named = pass_names(dump.summaries)
-    used = {opcode for summary in dump.summaries for opcode, _ in summary.opcodes}
+    used = sorted({opcode for summary in dump.summaries for opcode, _ in summary.opcodes})
+    timed = sorted({pass_.name for overview in _overviews(dump) for pass_ in overview.passes})
+    make = partial(_glossary_files, named, used, timed)
+    return make_files("glossary", (named, used, timed), make)
+
+
+def _glossary_files(
+    named: Sequence[str], used: Sequence[str], timed: Sequence[str]
+) -> Iterator[TextFile]:
     yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
-    timed = {pass_.name for overview in _overviews(dump) for pass_ in overview.passes}
     yield make_payload_file(WORDS, lexicon({*named, *timed}))
 
 
@@ -208,14 +238,19 @@ def _program_files(
         yield from table_files(RANKS_TABLE, tabulate_ranks(report))
 
 
-def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
+def _coverage(
+    dump: AnalyzedDump, report: ReportRecord, make_files: MakeFiles
+) -> Iterator[SiteFile]:
     artifacts = dump.artifacts
     graphs = [graph.path for graph in dump.graphs]
     uses = file_uses(dump.named, dump.modules.reads, graphs, dump.side_files)
     passes = coverage.passes_words(dump.summaries)
     covered = coverage.coverage_page(report, artifacts, uses, passes)
     yield navigation.COVERAGE, render("coverage", covered, "Dump contents", wide=True)
-    yield from table_files(coverage.FILES_TABLE, covered.files)
+    owners = ((file.module, use) for file, use in zip(report.files, uses, strict=True))
+    links = [(module.key, module.name, module.slug) for module in report.outlines]
+    make = partial(table_files, coverage.FILES_TABLE, covered.files)
+    yield from make_files("files", chain(artifacts, owners, links), make)
     yield from table_files(coverage.PROBLEMS_TABLE, covered.problems)
 
 
