@@ -49,10 +49,9 @@ def known_digest(entry: Entry) -> bytes | None:
 
 
 def whole_digest(entry: Entry) -> bytes:
-    """Return the SHA-256 of a file; raises OSError, also where the file is too large."""
-    if entry.stored is None and entry.location.stat().st_size <= entry.most:
-        return digest_file(entry.location)
-    return sha256(entry.read()).digest()
+    """Return the SHA-256 of a file; raises OSError where it cannot be read."""
+    known = digest_file(entry.location, entry.most) if entry.stored is None else None
+    return sha256(entry.read()).digest() if known is None else known
 
 
 def brief(value: object) -> bytes:

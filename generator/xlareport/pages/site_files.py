@@ -114,7 +114,7 @@ def site_files(
     yield bundle_payloads(COLUMNS, columns.values())
     yield from faults.attempt_all("The search", partial(_search, dump, site.outputs, report))
     yield make_payload_file(navigation.PICTURE_LOOK, picture_look())
-    covered = partial(_coverage, dump, with_problems(report, faults.problems), make_files)
+    covered = partial(_coverage, dump, with_problems(report, faults.problems))
     yield from page_files(faults, navigation.COVERAGE, "Dump contents", covered)
     yield dump_file(with_problems(report, faults.problems))
     yield "report.json", LongText(report_parts(with_problems(report, faults.problems)))
@@ -238,19 +238,14 @@ def _program_files(
         yield from table_files(RANKS_TABLE, tabulate_ranks(report))
 
 
-def _coverage(
-    dump: AnalyzedDump, report: ReportRecord, make_files: MakeFiles
-) -> Iterator[SiteFile]:
+def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
     artifacts = dump.artifacts
     graphs = [graph.path for graph in dump.graphs]
     uses = file_uses(dump.named, dump.modules.reads, graphs, dump.side_files)
     passes = coverage.passes_words(dump.summaries)
     covered = coverage.coverage_page(report, artifacts, uses, passes)
     yield navigation.COVERAGE, render("coverage", covered, "Dump contents", wide=True)
-    owners = ((file.module, use) for file, use in zip(report.files, uses, strict=True))
-    links = [(module.key, module.name, module.slug) for module in report.outlines]
-    make = partial(table_files, coverage.FILES_TABLE, covered.files)
-    yield from make_files("files", chain(artifacts, owners, links), make)
+    yield from table_files(coverage.FILES_TABLE, covered.files)
     yield from table_files(coverage.PROBLEMS_TABLE, covered.problems)
 
 

@@ -2,8 +2,10 @@
 
 import errno
 import os
+import sys
 import time
 from hashlib import sha256
+from pathlib import Path
 from stat import S_ISREG
 
 _AT_A_TIME = 1 << 20
@@ -16,16 +18,16 @@ _State = tuple[int, ...]
 _remembered: dict[_State, bytes] = {}
 
 
-def digest_file(path: str | os.PathLike[str]) -> bytes:
-    """Return the SHA-256 of a regular file; raises OSError.
+def digest_file(path: Path, most: int = sys.maxsize) -> bytes | None:
+    """Return the SHA-256 of a regular file, None of one of more than `most` bytes; raises OSError.
 
-    It is not read again while its inode, size and times of change are the same.
+    A file is not read again while its inode, size and times of change are the same.
     """
-    digest = _remembered.get(_state(os.stat(path)))  # noqa: PTH116 - thousands of files
-    return _digest_now(path) if digest is None else digest
+    status = os.stat(path)  # noqa: PTH116 - thousands of files
+    return None if status.st_size > most else _remembered.get(_state(status)) or _digest_now(path)
 
 
-def _digest_now(path: str | os.PathLike[str]) -> bytes:
+def _digest_now(path: Path) -> bytes:
     digest = sha256()  # processors have instructions for it
     with open(path, "rb", buffering=0, opener=_at_once) as file:
         before = os.fstat(file.fileno())

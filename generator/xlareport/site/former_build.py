@@ -6,6 +6,7 @@ the report is unchanged.
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
@@ -80,12 +81,12 @@ def former_build(
 def _digest_inputs(place: Path, dump: str, limits: Limits) -> Iterator[tuple[str, str]]:
     """Yield each file that is read with its digest; an archive is one file. Raises OSError."""
     if place.is_file():
-        yield f"{place.name} {place.stat().st_mtime_ns}", digest_file(place).hex()
+        yield f"{place.name} {place.stat().st_mtime_ns}", _hex_digest(place)
         return
     with open_source(dump, limits) as source:
         yield "problems", json.dumps(list_values(source.problems))
         for entry in source.entries:
-            digest = digest_file(entry.location).hex() if entry.size <= entry.most else ""
+            digest = _hex_digest(entry.location, entry.most)
             yield f"{entry.path} {entry.size} {entry.modified}", digest
 
 
@@ -103,7 +104,7 @@ def _digest_outputs(folder: Folder) -> Digests:
             state = path.stat()
             if S_ISREG(state.st_mode):
                 file = state.st_dev, state.st_ino
-                digest_of[file] = digest_of.get(file) or digest_file(path).hex()
+                digest_of[file] = digest_of.get(file) or _hex_digest(path)
                 digests[path.relative_to(folder.out).as_posix()] = digest_of[file]
     except OSError:
         return {}
@@ -114,3 +115,8 @@ def _files(folder: Folder) -> Iterator[Path]:
     for root in (folder.sources, folder.site):
         for current, _, names in os.walk(root):
             yield from (Path(current, name) for name in names)
+
+
+def _hex_digest(path: Path, most: int = sys.maxsize) -> str:
+    """Return the digest of a file, nothing where it is too large to be read; raises OSError."""
+    return (digest_file(path, most) or b"").hex()
