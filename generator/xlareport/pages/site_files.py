@@ -1,5 +1,6 @@
 """The files of the site: pages from templates, payloads, pictures, report.json."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -50,24 +51,6 @@ from xlareport.storage.payloads import (
     make_payload_file,
 )
 
-
-class MakeFiles(Protocol):
-    """Returns the files that `make` makes from `values` alone, made now or found again."""
-
-    def __call__(
-        self, name: str, values: Iterable[object], make: Callable[[], Iterable[TextFile]], /
-    ) -> Iterable[TextFile]:
-        """Return the files; `name` tells them from others."""
-
-
-def make_now(
-    name: str, values: Iterable[object], make: Callable[[], Iterable[TextFile]], /
-) -> Iterable[TextFile]:
-    """Return the files, made now."""
-    del name, values
-    return make()
-
-
 _MODULES_TOGETHER = 20
 """Limit on modules whose pages one process makes at a time."""
 
@@ -87,24 +70,50 @@ class SiteInput(Struct, frozen=True):
     nightly: Nightly | None = None
 
 
-def site_files(
-    site: SiteInput,
-    workers: Workers,
-    faults: Faults,
-    show: Callable[[ModuleToShow], ModulesShown] = show_module,
-    make_files: MakeFiles = make_now,
-) -> Iterator[SiteFile]:
-    """Yield every generated file of the site; `show` is what makes the pages of a module.
+class MakeFiles(Protocol):
+    """Returns the files that `make` makes from `values` alone, made now or found again."""
 
-    `make_files` makes those about the whole dump that take long and depend on few values.
+    def __call__(
+        self, name: str, values: Iterable[object], make: Callable[[], Iterable[TextFile]], /
+    ) -> Iterable[TextFile]:
+        """Return the files; `name` tells them from others."""
+
+
+def make_now(
+    name: str, values: Iterable[object], make: Callable[[], Iterable[TextFile]], /
+) -> Iterable[TextFile]:
+    """Return the files, made now."""
+    del name, values
+    return make()
+
+
+def find_none(module: ModuleToShow) -> None:
+    """Find no pages of a module in a former build."""
+    del module
+
+
+class PageSources(Struct, frozen=True):
+    """What makes pages, or finds those of a former build."""
+
+    show: Callable[[ModuleToShow], ModulesShown] = show_module
+    """Makes the pages of a module."""
+    find: Callable[[ModuleToShow], ModulesShown | None] = find_none
+    """Returns the pages of a module that are there already, None if they have to be made."""
+    make_files: MakeFiles = make_now
+    """Makes files about the whole dump that take long and depend on few values."""
+
+
+def site_files(
+    site: SiteInput, workers: Workers, faults: Faults, sources: PageSources
+) -> Iterator[SiteFile]:
+    """Yield every generated file of the site.
 
     Half of them are pages of modules, which workers make at the same time. `faults` lists the pages
     that could not be made; the coverage page and report.json come last, and name these.
     """
     dump, report = site.dump, site.report
-    work = partial(module_files, templates=compiled(), show=show)
-    modules = _begun(_to_show(dump, site.outputs, report), len(report.modules), work, workers)
-    yield from _front(site, faults, make_files)
+    modules = _begun(_to_show(dump, site.outputs, report), len(report.modules), sources, workers)
+    yield from _front(site, faults, sources.make_files)
     yield from site.payloads
     columns: dict[str, Payload] = {}
     for shown in modules:
@@ -134,15 +143,23 @@ def _trends(nightly: Nightly) -> Iterator[SiteFile]:
 
 
 def _begun(
-    modules: Iterator[ModuleToShow],
-    number: int,
-    work: Callable[[Sequence[ModuleToShow]], ModulesShown],
-    workers: Workers,
+    modules: Iterator[ModuleToShow], number: int, sources: PageSources, workers: Workers
 ) -> Iterator[ModulesShown]:
-    """Have the pages of modules made, some at a time."""
+    """Have the pages of modules made that are not there, those of some modules at a time."""
+    work = partial(module_files, templates=compiled(), show=sources.show)
     some = max(1, min(_MODULES_TOGETHER, number // (4 * workers.jobs)))
-    chunks = iter(lambda: list(islice(modules, some)), [])
-    return workers.stream_in_order(work, chunks, work)
+    there: deque[list[ModulesShown | None]] = deque()
+
+    def missing() -> Iterator[list[ModuleToShow]]:
+        while chunk := [*islice(modules, some)]:
+            there.append([*map(sources.find, chunk)])
+            yield [module for module, shown in zip(chunk, there[-1], strict=True) if not shown]
+
+    def in_order(every: Iterator[list[ModulesShown]]) -> Iterator[ModulesShown]:
+        for made in map(iter, every):
+            yield from (shown or next(made) for shown in there.popleft())
+
+    return in_order(workers.stream_in_order(work, missing(), work))
 
 
 def _to_show(
