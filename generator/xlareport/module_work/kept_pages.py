@@ -5,7 +5,7 @@ in the list.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -14,6 +14,8 @@ from xlareport.module_work.kept import KeptModules
 from xlareport.module_work.listed_files import encode_files, list_by_path, own_artifacts
 from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, show_module
 from xlareport.pages.site_files import PageSources
+from xlareport.site.kept_site import guide_store
+from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.payloads import Payload, TextFile
 from xlareport.storage.typed_values import list_values
 
@@ -28,28 +30,24 @@ class _Pages(Struct, frozen=True):
 class KeptFiles(Struct, frozen=True):
     """Makes files about a whole dump, or finds those of a former build."""
 
-    kept: KeptModules
+    store: EntryStore
+    program: str
+    """The digest of the program that has to have made them."""
 
     def __call__(
-        self, name: str, values: Iterable[object], make: Callable[[], Iterable[TextFile]]
+        self, name: str, values: Sequence[object], make: Callable[[], Iterable[TextFile]]
     ) -> Iterable[TextFile]:
         """Return the files that `make` makes from `values` alone; `name` tells them from others."""
         try:
-            key = self._key(name, values)
+            listed = encode_files([name, self.program, values])
         except (TypeError, ValueError):  # a value that cannot be listed
             return make()
-        pages = self.kept.store.get_record(key, _Pages)
+        key = blake2b(listed, digest_size=20).hexdigest()
+        pages = self.store.get_record(key, _Pages)
         if pages is None:
             pages = _Pages(tuple(make()), ())
-            self.kept.store.put_record(key, pages)
+            self.store.put_record(key, pages)
         return pages.files
-
-    def _key(self, name: str, values: Iterable[object]) -> str:
-        """Return the digest of all values, a few of which are in memory at a time."""
-        key = blake2b(encode_files([name, self.kept.program]), digest_size=20)
-        for value in values:
-            key.update(encode_files(value) + b"\n")
-        return key.hexdigest()
 
 
 class KeptPages(Struct, frozen=True):
@@ -92,4 +90,4 @@ def open_kept_pages(kept: KeptModules | None) -> PageSources:
     if kept is None:
         return PageSources()
     pages = KeptPages(kept)
-    return PageSources(pages.show, pages.find, KeptFiles(kept))
+    return PageSources(pages.show, pages.find, KeptFiles(guide_store(kept.store), kept.program))

@@ -74,13 +74,13 @@ class MakeFiles(Protocol):
     """Returns the files that `make` makes from `values` alone, made now or found again."""
 
     def __call__(
-        self, name: str, values: Iterable[object], make: Callable[[], Iterable[TextFile]], /
+        self, name: str, values: Sequence[object], make: Callable[[], Iterable[TextFile]], /
     ) -> Iterable[TextFile]:
         """Return the files; `name` tells them from others."""
 
 
 def make_now(
-    name: str, values: Iterable[object], make: Callable[[], Iterable[TextFile]], /
+    name: str, values: Sequence[object], make: Callable[[], Iterable[TextFile]], /
 ) -> Iterable[TextFile]:
     """Return the files, made now."""
     del name, values
