@@ -4,11 +4,10 @@ The values of a module's pages include what other modules decide, such as rank, 
 in the list.
 """
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 
 from xlareport.module_work.kept import KeptModules
 from xlareport.module_work.listed_files import encode_files, list_by_path, own_artifacts
@@ -79,8 +78,8 @@ class KeptPages(Struct, frozen=True):
         try:
             listed = list_values(module, list_by_path(artifacts))
             key = blake2b(encode_files(["pages", self.kept.program, artifacts]), digest_size=20)
-            key.update(json.dumps(listed, separators=(",", ":"), allow_nan=False).encode())
-        except (TypeError, ValueError, KeyError, RecursionError):
+            key.update(msgpack.encode(listed))
+        except (TypeError, ValueError, KeyError, OverflowError, RecursionError):
             return None
         return key.hexdigest()
 
