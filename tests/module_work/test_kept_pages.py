@@ -1,7 +1,8 @@
 """Pages of modules kept from build to build: found again only where all values are the same."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,16 @@ from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.module_work import kept_pages
 from xlareport.module_work.kept import KeptModules
-from xlareport.module_work.kept_pages import KeptPages
+from xlareport.module_work.kept_pages import KeptFiles, KeptPages, open_kept_pages
 from xlareport.module_work.listed_files import list_by_path, own_artifacts
 from xlareport.module_work.process import ModuleTask, process_module
 from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, show_module
+from xlareport.pages.site_files import PageSources
 from xlareport.report import BuildOptions, read_report
 from xlareport.runtime.errors import Problem
+from xlareport.site import kept_site
 from xlareport.storage.entry_store import EntryStore
+from xlareport.storage.payloads import TextFile
 from xlareport.storage.typed_values import list_values, read_values
 
 
@@ -84,6 +88,64 @@ CHANGES: tuple[Callable[[ModuleToShow], ModuleToShow], ...] = (
     lambda shown: replace(shown, output=replace(shown.output, small=b"", pictures=())),
     with_other_sizes,
 )
+
+
+def test_a_store_is_wanted_to_keep_pages(
+    shown: ModuleToShow, pages: KeptPages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert open_kept_pages(None) == PageSources()
+    monkeypatch.setattr(kept_site, "user_folder", lambda: None)
+    sources = open_kept_pages(pages.kept)
+    assert sources.find(shown) is None
+    assert sources.show(shown) == sources.find(shown)
+    assert sources.make_files == KeptFiles(pages.kept.store, "program")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> KeptFiles:
+    return KeptFiles(EntryStore(tmp_path / "store", 1_000_000), "program")
+
+
+def numbered() -> Callable[[], Iterator[TextFile]]:
+    """Return what makes another file each time."""
+    numbers = count()
+    return lambda: iter([("a.md", str(next(numbers)))])
+
+
+def test_files_are_made_once_of_the_same_values(files: KeptFiles) -> None:
+    make = numbered()
+    assert [*files("a", (["b"], 1), make)] == [*files("a", (["b"], 1), make)] == [("a.md", "0")]
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "values"),
+    [
+        ("upgraded", "a", (["b"], ["c"])),
+        ("program", "b", (["b"], ["c"])),
+        ("program", "a", (["c"], ["b"])),
+        ("program", "a", (["b", "c"], [])),
+    ],
+)
+def test_files_of_other_values_are_made_anew(
+    files: KeptFiles, program: str, name: str, values: tuple[object, ...]
+) -> None:
+    make = numbered()
+    files("a", (["b"], ["c"]), make)
+    assert [*replace(files, program=program)(name, values, make)] == [("a.md", "1")]
+
+
+def test_altered_files_and_those_of_values_that_cannot_be_listed_are_made_anew(
+    files: KeptFiles,
+) -> None:
+    make = numbered()
+    for number, value in enumerate((object(), "\ud800")):
+        assert [*files("a", (value,), make)] == [("a.md", str(number))]
+    files("a", (), make)
+    (path,) = files.store.folder.glob("*/*.kept")
+    files.store.put(f"{path.parent.name}{path.stem}", b'[[["a.md", 1]], []]')
+    assert [*files("a", (), make)] == [("a.md", "3")]
+    path.write_bytes(path.read_bytes()[:-1])
+    assert [*files("a", (), make)] == [("a.md", "4")]
 
 
 @pytest.mark.parametrize("change", CHANGES)

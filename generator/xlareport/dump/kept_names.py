@@ -43,7 +43,7 @@ class KeptNames(Struct, frozen=True):
                 replace(name, tokens=tuple(map(entry.tokens.__getitem__, places)))
                 for name, places in entry.names
             ]
-        except (ValueError, IndexError):  # none, or an altered one
+        except (ValueError, IndexError, RecursionError):  # none, or an altered one
             return {}
         return {str(name): name for name in names}
 
