@@ -156,8 +156,8 @@ def _begun(
             yield [module for module, shown in zip(chunk, there[-1], strict=True) if not shown]
 
     def in_order(every: Iterator[list[ModulesShown]]) -> Iterator[ModulesShown]:
-        for made in map(iter, every):
-            yield from (shown or next(made) for shown in there.popleft())
+        for others in map(iter, every):
+            yield from (shown or next(others) for shown in there.popleft())
 
     return in_order(workers.stream_in_order(work, missing(), work))
 
