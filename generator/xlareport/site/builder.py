@@ -18,7 +18,7 @@ from pathlib import Path
 from click import ClickException
 from msgspec import Struct
 
-from xlareport.pages.rendering.templates import compile_templates
+from xlareport.pages.rendering.templates import compile_templates, user_folder
 from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.worker_pool import Worker, WorkerPool
 from xlareport.site.folder import Folder
@@ -61,9 +61,16 @@ class MkdocsWorker(Worker[Mapping[str, bytes], MkdocsRun, MkdocsEnd]):
 
 
 def prepare_mkdocs() -> Mapping[str, bytes]:
-    """Import what MkDocs needs for a report, and compile the templates of its theme and ours."""
+    """Import what MkDocs needs for a report, and compile the templates of its theme and ours.
+
+    From a user's second build on templates are compiled already, and each is loaded on use.
+    """
     _import_mkdocs()
-    import_module("xlareport.mkdocs_plugin").compile_theme()
+    plugin = import_module("xlareport.mkdocs_plugin")
+    folder = user_folder()
+    if folder and folder.is_dir():
+        return {}
+    plugin.compile_theme()
     return compile_templates()
 
 
