@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.runtime import file_digest
-from xlareport.runtime.file_digest import digest_file
+from xlareport.runtime.file_digest import digest_file, read_digest
 
 
 @pytest.fixture
@@ -34,10 +34,12 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("settled")
 def test_a_file_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = digest_file(path)
+    first = read_digest(path)
     assert first == sha256(b"HloModule m").digest()
     monkeypatch.setattr(file_digest, "sha256", None)
     assert digest_file(path) == first
+    with pytest.raises(TypeError):
+        read_digest(path)
 
 
 @pytest.mark.usefixtures("settled")
@@ -71,9 +73,11 @@ def test_few_are_remembered(
     assert len(remembered) == 1
 
 
+@pytest.mark.usefixtures("settled")
 def test_a_file_that_is_too_large_has_none(path: Path) -> None:
     assert digest_file(path, 10) is None
     assert digest_file(path, 11) is not None
+    assert digest_file(path, 10) is None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

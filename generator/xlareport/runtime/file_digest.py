@@ -11,6 +11,8 @@ from stat import S_ISREG
 _AT_A_TIME = 1 << 20
 _MOST = 20_000
 """Digests that are remembered, so that the memory of a process has a limit."""
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Without blocking, because a file may have been replaced by a pipe."""
 _SETTLED = 2_000_000_000
 """Nanoseconds after which another change of a file has another time in every file system."""
 _State = tuple[int, ...]
@@ -19,25 +21,40 @@ _remembered: dict[_State, bytes] = {}
 
 
 def digest_file(path: Path, most: int = sys.maxsize) -> bytes | None:
-    """Return the SHA-256 of a regular file, None of one of more than `most` bytes; raises OSError.
+    """Return what `read_digest` returns, where that has read the file since its last change.
 
-    A file is not read again while its inode, size and times of change are the same.
+    A file is the same while its inode, size and times of change are.
     """
     status = os.stat(path)  # noqa: PTH116 - thousands of files
-    return None if status.st_size > most else _remembered.get(_state(status)) or _digest_now(path)
+    known = _remembered.get(_state(status)) if status.st_size <= most else None
+    return known or read_digest(path, most)
 
 
-def _digest_now(path: Path) -> bytes:
+def read_digest(path: Path, most: int = sys.maxsize) -> bytes | None:
+    """Return the SHA-256 of a regular file, None of one of more than `most` bytes; raises OSError.
+
+    It is remembered for `digest_file`.
+    """
+    descriptor = os.open(path, _FLAGS)
+    try:
+        return _digest_opened(descriptor, most)
+    finally:
+        os.close(descriptor)
+
+
+def _digest_opened(descriptor: int, most: int) -> bytes | None:
+    before = os.fstat(descriptor)
+    if not S_ISREG(before.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    if before.st_size > most:
+        return None
     digest = sha256()  # processors have instructions for it
-    with open(path, "rb", buffering=0, opener=_at_once) as file:
-        before = os.fstat(file.fileno())
-        if not S_ISREG(before.st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
-        while block := file.read(_AT_A_TIME):
-            digest.update(block)
-        is_same = _state(os.fstat(file.fileno())) == _state(before)
-    if is_same and _is_settled(before) and len(_remembered) < _MOST:
-        _remembered[_state(before)] = digest.digest()
+    while block := os.read(descriptor, _AT_A_TIME):
+        digest.update(block)
+    state = _state(before)
+    is_same = _state(os.fstat(descriptor)) == state
+    if is_same and len(_remembered) < _MOST and _is_settled(before):
+        _remembered[state] = digest.digest()
     return digest.digest()
 
 
@@ -47,8 +64,3 @@ def _is_settled(status: os.stat_result) -> bool:
 
 def _state(status: os.stat_result) -> _State:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-def _at_once(path: str, flags: int) -> int:
-    """Open a file without blocking, because it may have been replaced by a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -18,7 +18,7 @@ from msgspec import Struct
 from xlareport.dump.beside import profiles_beside
 from xlareport.dump.source import local_path, open_source
 from xlareport.records.outcome import BuildOutcome
-from xlareport.runtime.file_digest import digest_file
+from xlareport.runtime.file_digest import read_digest
 from xlareport.runtime.limits import Limits
 from xlareport.runtime.program_digest import digest_program
 from xlareport.site.folder import Folder
@@ -119,4 +119,4 @@ def _files(folder: Folder) -> Iterator[Path]:
 
 def _hex_digest(path: Path, most: int = sys.maxsize) -> str:
     """Return the digest of a file, nothing where it is too large to be read; raises OSError."""
-    return (digest_file(path, most) or b"").hex()
+    return (read_digest(path, most) or b"").hex()
