@@ -13,6 +13,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 from tests.parts import parts
 from tests.report_files import paths_of
 from tests.walks import LONG_WALKS
@@ -27,6 +28,7 @@ from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime import worker_pool
 from xlareport.runtime.resources import PACKAGE
 from xlareport.runtime.worker_pool import InlineExecutor
+from xlareport.site import kept_site
 from xlareport.storage import packed_keys, spooled_values
 from xlareport.storage.payloads import payload_path, read_payload
 
@@ -341,6 +343,55 @@ def test_pages_of_unchanged_modules_follow_the_others(unpacked: Unpack, tmp_path
         build(dump, BuildOptions(out=warm, jobs=1 + number % 2))
         for folder in ("site_src", "site"):
             assert files_of(warm / folder) == files_of(cold / folder), change
+
+
+def with_a_new_pass(dump: Path) -> None:
+    for path in dump.glob("module_0000.*.before_algsimp.txt"):
+        path.rename(path.with_name(path.name.replace("algsimp", "of-another-release")))
+
+
+def with_a_new_opcode(dump: Path) -> None:
+    (path,) = dump.glob("module_0000.*.cpu_after_optimizations.txt")
+    path.write_text(re.sub(r" sine\(", " another-op(", path.read_text()))
+
+
+def with_another_kind_of_file(dump: Path) -> None:
+    (dump / "module_0000.jit_init_params.notes.txt").write_text("notes")
+
+
+def test_a_rebuild_after_names_changed_equals_a_first_build(
+    two_builds: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_site, "user_folder", lambda: tmp_path / "of-user")
+    dump = shutil.copytree(two_builds[0], tmp_path / "dump")
+    warm = tmp_path / "warm"
+    for number, change in enumerate(
+        (Path.exists, with_a_new_pass, with_a_new_opcode, with_another_kind_of_file)
+    ):
+        change(dump)
+        cold = tmp_path / f"cold-{number}"
+        build(dump, BuildOptions(out=cold, html=False, cache_bytes=0))
+        build(dump, BuildOptions(out=warm, html=False, jobs=1 + number % 2))
+        assert files_of(warm / "site_src") == files_of(cold / "site_src"), change
+    assert list((tmp_path / "of-user/guide").glob("*/*.kept"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        BuildOptions(html=False, marker="sine"),
+        BuildOptions(html=False, pictures="none"),
+        BuildOptions(html=False, name="another name"),
+    ],
+)
+def test_a_rebuild_with_other_options_equals_a_first_build(
+    two_builds: tuple[Path, Path, Path], tmp_path: Path, options: BuildOptions
+) -> None:
+    dump, warm, cold = two_builds[0], tmp_path / "warm", tmp_path / "cold"
+    shutil.copytree(two_builds[1], warm)
+    build(dump, replace(options, out=warm))
+    build(dump, replace(options, out=cold, cache_bytes=0))
+    assert files_of(warm / "site_src") == files_of(cold / "site_src")
 
 
 def _whole(entries: list[Path]) -> list[Path]:

@@ -20,8 +20,10 @@ from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.analysis.ranks.members import rank_table
 from xlareport.analysis.ranks.rank_comparison import compare_ranks
+from xlareport.dump.classify import parse_all
 from xlareport.dump.equivalent_modules import find_repeated_modules
 from xlareport.dump.grouping import NamedDump, group_source
+from xlareport.dump.kept_names import KeptNames
 from xlareport.dump.modules import GroupedDump, ModuleFiles, SnapshotFiles
 from xlareport.dump.source import Source
 from xlareport.module_work.kept import keep_in
@@ -272,7 +274,10 @@ def begin_reading(
     def run(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
         return workers.stream_in_order(work, items, work) if workers.is_remote else map(work, items)
 
-    named = named or group_source(source, run)
+    folder = Folder(options.out).cache.absolute() if pages else None
+    store = keep_in(folder, options.cache_bytes) if folder else None
+    parse_each = KeptNames(store.store, store.program) if store else parse_all
+    named = named or group_source(source, run, parse_each)
     grouped = keep_slugs(named.grouped, options.history)
     named = replace(named, grouped=grouped)
     watched = read_profiles(source, options.profiles, options.limits, progress)
@@ -280,8 +285,6 @@ def begin_reading(
     number = len(grouped.modules) - len(repeated.same)
     replays = _replays(options.replays, grouped, repeated.same)
     progress(_READING, 0, number)
-    folder = Folder(options.out).cache.absolute() if pages else None
-    store = keep_in(folder, options.cache_bytes) if folder else None
 
     def task(module: ModuleFiles, total: int) -> ModuleTask:
         times, replay = watched.modules.get(module.name), replays.get(module.key)

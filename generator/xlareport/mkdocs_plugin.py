@@ -103,6 +103,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         )
         config.use_directory_urls = False
         config.theme["font"] = False
+        config.theme.static_templates.discard("sitemap.xml")  # it holds addresses
         config.extra_css = _join_entries(ours["extra_css"], config.extra_css)
         config.extra_javascript = _join_entries(ours["extra_javascript"], config.extra_javascript)
         polyfills = config.extra.get("polyfills", [])

@@ -20,7 +20,7 @@ from xlareport.dump.grouping import group_source
 from xlareport.dump.modules import find_module
 from xlareport.dump.source import Source, local_path, open_source
 from xlareport.dump_reading import DumpReading, ReadingOptions, analyze, begin_reading
-from xlareport.module_work.kept_pages import KeptPages
+from xlareport.module_work.kept_pages import open_kept_pages
 from xlareport.module_work.module_pictures import (
     MOST_TOGETHER,
     ModuleDrawing,
@@ -28,7 +28,6 @@ from xlareport.module_work.module_pictures import (
     part_requests,
 )
 from xlareport.module_work.tables import read_tables
-from xlareport.pages.module.module_pages import show_module
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering.templates import take_compiled
@@ -146,8 +145,7 @@ def _build(
         payloads = chain.from_iterable(drawn)
         site = SiteInput(analyzed, relations, reading.outputs, report, payloads, picture, nightly)
         kept = reading.work.kept
-        show = KeptPages(kept) if kept else show_module
-        files = site_files(site, workers, faults, show)
+        files = site_files(site, workers, faults, open_kept_pages(kept))
         write_sources(options.out, files, title=options.title)
     message = ""
     if options.html:

@@ -1,10 +1,18 @@
 """Digests of file contents, without what each process writes differently."""
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from xlareport.dump.content_digests import brief, content_digest, is_volatile, known_digest
+from xlareport.dump.content_digests import (
+    brief,
+    content_digest,
+    is_volatile,
+    known_digest,
+    whole_digest,
+)
 from xlareport.dump.source import Entry
 
 
@@ -55,3 +63,12 @@ def test_a_file_that_is_gone_has_no_digest(tmp_path: Path) -> None:
 def test_a_brief_digest_tells_values_apart_whatever_their_texts() -> None:
     assert brief(("a", 1)) == brief(("a", 1)) != brief(("a", "1"))
     assert len(brief("\udcff" * 100)) == 16
+
+
+def test_of_a_whole_file_everything_counts(tmp_path: Path) -> None:
+    first = entry(tmp_path, "0/m.debug_options", b'xla_dump_to: "/tmp/0"')
+    other = entry(tmp_path, "1/m.debug_options", b'xla_dump_to: "/tmp/1"')
+    assert whole_digest(first) != whole_digest(other)
+    assert whole_digest(first) == sha256(first.read()).digest()
+    with pytest.raises(OSError, match="max-file-size"):
+        whole_digest(replace(first, most=3))

@@ -1,7 +1,8 @@
 """Pages of modules kept from build to build: found again only where all values are the same."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,16 @@ from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.module_work import kept_pages
 from xlareport.module_work.kept import KeptModules
-from xlareport.module_work.kept_pages import KeptPages
+from xlareport.module_work.kept_pages import KeptFiles, KeptPages, open_kept_pages
 from xlareport.module_work.listed_files import list_by_path, own_artifacts
 from xlareport.module_work.process import ModuleTask, process_module
 from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, show_module
+from xlareport.pages.site_files import PageSources
 from xlareport.report import BuildOptions, read_report
 from xlareport.runtime.errors import Problem
+from xlareport.site import kept_site
 from xlareport.storage.entry_store import EntryStore
+from xlareport.storage.payloads import TextFile
 from xlareport.storage.typed_values import list_values, read_values
 
 
@@ -51,8 +55,12 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return slugs
 
 
+def take(pages: KeptPages, module: ModuleToShow) -> ModulesShown:
+    return pages.find(module) or pages.show(module)
+
+
 def test_pages_are_found_again(shown: ModuleToShow, pages: KeptPages, made: list[str]) -> None:
-    assert pages(shown) == pages(shown) == show_module(shown)
+    assert take(pages, shown) == take(pages, shown) == show_module(shown)
     assert made == [shown.record.slug]
 
 
@@ -82,6 +90,64 @@ CHANGES: tuple[Callable[[ModuleToShow], ModuleToShow], ...] = (
 )
 
 
+def test_a_store_is_wanted_to_keep_pages(
+    shown: ModuleToShow, pages: KeptPages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert open_kept_pages(None) == PageSources()
+    monkeypatch.setattr(kept_site, "user_folder", lambda: None)
+    sources = open_kept_pages(pages.kept)
+    assert sources.find(shown) is None
+    assert sources.show(shown) == sources.find(shown)
+    assert sources.make_files == KeptFiles(pages.kept.store, "program")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> KeptFiles:
+    return KeptFiles(EntryStore(tmp_path / "store", 1_000_000), "program")
+
+
+def numbered() -> Callable[[], Iterator[TextFile]]:
+    """Return what makes another file each time."""
+    numbers = count()
+    return lambda: iter([("a.md", str(next(numbers)))])
+
+
+def test_files_are_made_once_of_the_same_values(files: KeptFiles) -> None:
+    make = numbered()
+    assert [*files("a", (["b"], 1), make)] == [*files("a", (["b"], 1), make)] == [("a.md", "0")]
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "values"),
+    [
+        ("upgraded", "a", (["b"], ["c"])),
+        ("program", "b", (["b"], ["c"])),
+        ("program", "a", (["c"], ["b"])),
+        ("program", "a", (["b", "c"], [])),
+    ],
+)
+def test_files_of_other_values_are_made_anew(
+    files: KeptFiles, program: str, name: str, values: tuple[object, ...]
+) -> None:
+    make = numbered()
+    files("a", (["b"], ["c"]), make)
+    assert [*replace(files, program=program)(name, values, make)] == [("a.md", "1")]
+
+
+def test_altered_files_and_those_of_values_that_cannot_be_listed_are_made_anew(
+    files: KeptFiles,
+) -> None:
+    make = numbered()
+    for number, value in enumerate((object(), "\ud800")):
+        assert [*files("a", (value,), make)] == [("a.md", str(number))]
+    files("a", (), make)
+    (path,) = files.store.folder.glob("*/*.kept")
+    files.store.put(f"{path.parent.name}{path.stem}", b'[[["a.md", 1]], []]')
+    assert [*files("a", (), make)] == [("a.md", "3")]
+    path.write_bytes(path.read_bytes()[:-1])
+    assert [*files("a", (), make)] == [("a.md", "4")]
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_changes_they_are_made_anew(
     shown: ModuleToShow,
@@ -91,16 +157,16 @@ def test_whatever_changes_they_are_made_anew(
 ) -> None:
     changed = change(shown)
     assert changed != shown
-    pages(shown)
-    pages(changed)
+    take(pages, shown)
+    take(pages, changed)
     assert len(made) == 2
 
 
 def test_another_program_makes_them_anew(
     shown: ModuleToShow, pages: KeptPages, made: list[str]
 ) -> None:
-    pages(shown)
-    replace(pages, kept=replace(pages.kept, program="upgraded"))(shown)
+    take(pages, shown)
+    take(replace(pages, kept=replace(pages.kept, program="upgraded")), shown)
     assert len(made) == 2
 
 
@@ -118,14 +184,14 @@ def test_a_key_has_all_values_of_a_module(shown: ModuleToShow, *, repeats: bool)
 def test_altered_entries_and_other_forms_are_not_taken(
     shown: ModuleToShow, pages: KeptPages, made: list[str]
 ) -> None:
-    expected = pages(shown)
+    expected = take(pages, shown)
     (path,) = pages.kept.store.folder.glob("*/*.kept")
     key = f"{path.parent.name}{path.stem}"
     for content in (b"[]", b"{", b'[[["a", 1]], []]', b"[" * 100_000):
         pages.kept.store.put(key, content)
-        assert pages(shown) == expected
+        assert take(pages, shown) == expected
     path.write_bytes(path.read_bytes()[:-1] + b"x")
-    assert pages(shown) == expected
+    assert take(pages, shown) == expected
     assert len(made) == 6
 
 
@@ -134,7 +200,7 @@ def test_pages_with_a_fault_are_not_kept(
 ) -> None:
     faulty = ModulesShown([("m/a.md", "a")], [Problem("a", None, "a fault")], {})
     monkeypatch.setattr(kept_pages, "show_module", lambda _: faulty)
-    assert pages(shown) == faulty
+    assert take(pages, shown) == faulty
     assert not pages.kept.store.folder.exists()
 
 
@@ -143,6 +209,6 @@ def test_what_cannot_be_listed_is_made_each_time(
 ) -> None:
     foreign = replace(shown.analysis, read=(object(),))
     for _ in range(2):
-        pages(replace(shown, analysis=foreign))
+        take(pages, replace(shown, analysis=foreign))
     assert len(made) == 2
     assert not pages.kept.store.folder.exists()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.runtime.kept_file import keep_file
+from xlareport.runtime.kept_file import keep_file, list_kept
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -29,3 +29,12 @@ def test_a_disk_that_is_full_keeps_the_former_file(
     keep_file(path, b"second")
     assert path.read_bytes() == b"first"
     assert [*tmp_path.iterdir()] == [path]
+
+
+def test_files_are_listed_by_their_ending(tmp_path: Path) -> None:
+    for name in ("ab/1.kept", "ab/2.part", "cd/3.kept", "cd/inner/4.kept"):
+        keep_file(tmp_path / name, b"")
+    keep_file(tmp_path / "5.kept", b"")
+    assert sorted(file.name for file in list_kept(tmp_path, ".kept")) == ["1.kept", "3.kept"]
+    with pytest.raises(OSError, match="none"):
+        next(list_kept(tmp_path / "none", ".kept"))

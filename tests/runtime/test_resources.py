@@ -1,4 +1,8 @@
+import json
+import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,3 +21,61 @@ def test_an_installed_package_has_them_inside(
     monkeypatch.setattr(resources, "PACKAGE", tmp_path)
 
     assert resources.find_resource("templates") == tmp_path / "templates"
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table of a package, in which Python keeps compiled modules."""
+    monkeypatch.setattr(resources, "files", lambda _: tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    place = tmp_path / "words.toml"
+    place.write_text('[a]\nwords = "b"\nshare = 0.5\nis = true\n')
+    return place
+
+
+def read() -> dict[str, Any]:
+    return resources.read_toml("a.package", "words.toml")
+
+
+CONTENT = {"a": {"words": "b", "share": 0.5, "is": True}}
+
+
+def test_a_table_is_parsed_once(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read() == CONTENT
+    monkeypatch.setattr(resources, "tomllib", None)
+    assert read() == CONTENT
+    monkeypatch.undo()
+    table.write_text("a = 1\n")
+    monkeypatch.setattr(resources, "files", lambda _: table.parent)
+    assert read() == {"a": 1}
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"x" * 20 + b'{"a": 2}'])
+def test_what_is_not_as_it_was_written_is_not_taken(table: Path, content: bytes) -> None:
+    read()
+    (kept,) = table.parent.glob("**/*.json")
+    kept.write_bytes(content)
+    assert read() == CONTENT
+    kept.write_bytes(kept.read_bytes()[:-1] + b" ")
+    assert read() == CONTENT
+
+
+def test_nothing_is_kept_where_python_keeps_nothing(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert read() == CONTENT
+    monkeypatch.setattr(resources, "cache_from_source", _refuse)
+    assert read() == CONTENT
+    assert [*table.parent.iterdir()] == [table]
+
+
+def _refuse(_: str) -> str:
+    raise NotImplementedError
+
+
+def test_every_table_of_the_package_can_be_kept() -> None:
+    """Dates would not come back from JSON."""
+    for path in resources.PACKAGE.rglob("*.toml"):
+        content = tomllib.loads(path.read_text("utf-8"))
+        assert json.loads(json.dumps(content, allow_nan=False)) == content

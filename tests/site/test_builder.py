@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from xlareport import mkdocs_plugin
 from xlareport.runtime.worker_pool import WorkerPool
-from xlareport.site import site_shares
+from xlareport.site import builder, site_shares
 from xlareport.site.builder import MissingPluginError, SiteBuildError, build_site
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import SiteFile
@@ -153,3 +154,21 @@ def test_settings_that_are_no_yaml_are_told_in_a_few_words(out: Path) -> None:
     with pytest.raises(SiteBuildError, match="parsing the configuration file") as caught:
         build_site(out)
     assert "Traceback" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("exists", "compiled"), [(False, ["theme", "ours"]), (True, [])])
+def test_templates_are_compiled_before_the_first_build_of_a_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, exists: bool, compiled: list[str]
+) -> None:
+    calls: list[str] = []
+
+    def compile_ours() -> dict[str, bytes]:
+        calls.append("ours")
+        return {"a": b""}
+
+    folder = tmp_path if exists else tmp_path / "none"
+    monkeypatch.setattr(builder, "user_folder", lambda: folder)
+    monkeypatch.setattr(mkdocs_plugin, "compile_theme", lambda: calls.append("theme"))
+    monkeypatch.setattr(builder, "compile_templates", compile_ours)
+    assert builder.prepare_mkdocs() == ({} if exists else {"a": b""})
+    assert calls == compiled

@@ -142,11 +142,11 @@ def test_shares_of_a_site_take_their_pages(report: Report, monkeypatch: pytest.M
     assert contents(report.out) == report.first
 
 
-def test_another_site_takes_the_guide_and_nothing_else(
+def test_another_site_takes_the_guide_and_the_glossary_and_nothing_else(
     report: Report, tmp_path: Path, few_pages: list[SiteFile]
 ) -> None:
     other = Report(tmp_path / "other", few_pages, report.first)
     other.kept = replace(other.kept, guide=report.kept.guide)
     other.build()
-    assert {path.partition("/")[0] for path in other.taken()} == {"guide"}
+    assert {path.partition("/")[0] for path in other.taken()} == {"guide", "glossary.html"}
     assert other.unmarked() == report.first

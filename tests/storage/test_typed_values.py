@@ -9,7 +9,12 @@ from typing import Any, Literal, NamedTuple
 import pytest
 from msgspec import Struct, defstruct, field
 
-from xlareport.storage.typed_values import fingerprint_type, list_values, read_values
+from xlareport.storage.typed_values import (
+    Substitute,
+    fingerprint_type,
+    list_values,
+    read_values,
+)
 
 
 class Color(StrEnum):
@@ -119,3 +124,22 @@ def test_a_type_that_moved_to_another_module_has_the_same_fingerprint() -> None:
         return defstruct("Outer", fields, module=module, frozen=True)
 
     assert fingerprint_type(outer("here")) == fingerprint_type(outer("there"))
+
+
+def test_each_reading_has_substitutes_of_its_own() -> None:
+    """What reads a type is made once, with whatever substitutes it is read."""
+    spot = Spot("a", Part("b"))
+    for name in ("c", "d"):
+        known = {
+            Part: Substitute(
+                lambda part, name=name: [name, part.name], lambda value: Part(value[0])
+            )
+        }
+        listed = list_values(spot, known)
+        assert listed == ["a", [name, "b"]]
+        assert read_values(Spot, listed, known) == Spot("a", Part(name))
+    assert read_values(Spot, list_values(spot)) == spot
+
+
+def _named(name: str, part: Part) -> list[str]:
+    return [name, part.name]

@@ -139,14 +139,25 @@ _PLAIN = SNAPSHOTS | {"flags", "config", "compile-input"}
 _BEFORE_NAME = re.compile(r"module_\d{4,}\.", re.ASCII)
 
 
-def classify(paths: Sequence[str], peek: Peek | None = None) -> tuple[DumpName, ...]:
+ParseAll = Callable[[Sequence[str]], list[DumpName]]
+"""Parses each of some paths by itself."""
+
+
+def parse_all(paths: Sequence[str]) -> list[DumpName]:
+    """Return the parsed names of paths, none of them settled by the others."""
+    return [parse(path) for path in paths]
+
+
+def classify(
+    paths: Sequence[str], peek: Peek | None = None, parse_each: ParseAll = parse_all
+) -> tuple[DumpName, ...]:
     """Parse all paths of a dump, in the order given.
 
     `peek` returns the first bytes of files whose names fit no grammar, and of drawings whose names
     have no module; without it no file is opened. The `module_prefix` of a file is that of the
     module to which it belongs by its neighbors.
     """
-    names = [parse(path) for path in paths]
+    names = parse_each(paths)
     for places in _group_by_module(names):
         _settle_names(paths, names, places)
         _settle_prefixes(paths, names, places)

@@ -1,10 +1,11 @@
-"""Digests of file contents, without the parts that each process writes differently."""
+"""Digests of file contents, whole or without the parts that each process writes differently."""
 
 from collections.abc import Callable, Iterable
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import Protocol, TypeVar
 
 from xlareport.dump.source import Entry
+from xlareport.runtime.file_digest import digest_file
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -45,6 +46,12 @@ def known_digest(entry: Entry) -> bytes | None:
         return content_digest(entry)
     except OSError:
         return None
+
+
+def whole_digest(entry: Entry) -> bytes:
+    """Return the SHA-256 of a file; raises OSError where it cannot be read."""
+    known = digest_file(entry.location, entry.most) if entry.stored is None else None
+    return sha256(entry.read()).digest() if known is None else known
 
 
 def brief(value: object) -> bytes:

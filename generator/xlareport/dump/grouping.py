@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.dump import snapshot_order
-from xlareport.dump.classify import classify
+from xlareport.dump.classify import ParseAll, classify, parse_all
 from xlareport.dump.content_digests import RunEach
 from xlareport.dump.filename import DumpName
 from xlareport.dump.llo import llo_modules, plain_name
@@ -72,15 +72,15 @@ class NamedDump(Struct, frozen=True):
     """The index of each file's module; NO_OWNER if it has none."""
 
 
-def group_source(source: Source, run: RunEach = map) -> NamedDump:
+def group_source(source: Source, run: RunEach = map, parse_each: ParseAll = parse_all) -> NamedDump:
     """Return the files of a dump that may be read, and its modules; of equal ones of ranks one.
 
-    `run` reads files, as far as they have to be compared.
+    `run` reads files, as far as they have to be compared; `parse_each` parses their names.
     """
     with tempfile.TemporaryDirectory(prefix="xlareport-files-") as folder:
         keep = partial(keep_entries, folder=Path(folder))
         folded = fold_rank_folders(source.entries, run, keep)
-        named = name_and_group(replace(source, entries=folded.entries))
+        named = name_and_group(replace(source, entries=folded.entries), parse_each)
     grouped = merge_rank_modules(named.grouped, run)
     return replace(
         named,
@@ -100,17 +100,17 @@ def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
     return array("i", (new[owner] if owner >= 0 else owner for owner in named.owners))
 
 
-def name_and_group(source: Source) -> NamedDump:
+def name_and_group(source: Source, parse_each: ParseAll = parse_all) -> NamedDump:
     """Return the files of a dump and its modules; raises OSError where a disk is full."""
     if len(source.entries) < MANY_FILES:
-        return _name_dump(source)
+        return _name_dump(source, parse_each)
     with tempfile.TemporaryDirectory(prefix="xlareport-names-") as folder, WorkerPool(1) as worker:
-        work = partial(_stored, folder=Path(folder))
+        work = partial(_stored, folder=Path(folder), parse_each=parse_each)
         return _taken_over(worker.submit(work, source, work).result())
 
 
-def _name_dump(source: Source) -> NamedDump:
-    artifacts = name_files(source)
+def _name_dump(source: Source, parse_each: ParseAll) -> NamedDump:
+    artifacts = name_files(source, parse_each)
     grouped = group(artifacts)
     return NamedDump(artifacts, grouped, owners(artifacts, grouped.modules))
 
@@ -135,8 +135,8 @@ class _Stored(Struct, frozen=True):
     owners: "array[int]"
 
 
-def _stored(source: Source, folder: Path) -> _Stored:
-    named = _name_dump(source)
+def _stored(source: Source, folder: Path, parse_each: ParseAll) -> _Stored:
+    named = _name_dump(source, parse_each)
     blocks = FilledValues[tuple[Artifact, ...]](folder / "files")
     modules = FilledValues[ModuleFiles](folder / "modules")
     return _Stored(
@@ -352,10 +352,10 @@ def _collisions(module: ModuleFiles) -> Iterable[Problem]:
         yield Problem(path, None, message)
 
 
-def name_files(source: Source) -> list[Artifact]:
+def name_files(source: Source, parse_each: ParseAll = parse_all) -> list[Artifact]:
     """Return every file with its parsed name; HLO text is also recognized by its beginning."""
     heads = {entry.path: entry for entry in source.entries}
-    names = classify(list(heads), peek=lambda path: heads[path].head())
+    names = classify(list(heads), lambda path: heads[path].head(), parse_each)
     return [
         Artifact(entry, _known_by_content(entry, name))
         for entry, name in zip(source.entries, names, strict=True)

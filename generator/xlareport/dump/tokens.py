@@ -21,7 +21,7 @@ class Token(Struct, frozen=True):
 
 def joined(tokens: Iterable[Token]) -> str:
     """Return the name that the tokens came from, byte for byte."""
-    return "".join(token.text for token in tokens)
+    return "".join([token.text for token in tokens])
 
 
 @cache

@@ -7,7 +7,7 @@ xlareport, is not found, and the module is read again.
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.module import AnalysisOptions
+from xlareport.dump.content_digests import whole_digest
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import InstructionKey
 from xlareport.module_work.listed_files import encode_files, list_by_path, own_artifacts
@@ -70,7 +71,7 @@ class KeptModules(Struct, frozen=True):
         listed = encode_files([self.program, pictures, options, task.files])
         result = blake2b(listed, digest_size=20)
         for artifact in own_artifacts(task.files):
-            result.update(sha256(artifact.entry.read()).digest())
+            result.update(whole_digest(artifact.entry))
         return result.hexdigest()
 
     def _restored(self, key: str, files: ModuleFiles) -> ModuleResult | None:

@@ -1,16 +1,20 @@
-"""Pages of modules kept from build to build, by a digest of all values that they are made from.
+"""Pages kept from build to build, by a digest of all values that they are made from.
 
-These values include what other modules decide, such as rank, role and neighbors in the list.
+The values of a module's pages include what other modules decide, such as rank, role and neighbors
+in the list.
 """
 
-import json
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 
 from xlareport.module_work.kept import KeptModules
 from xlareport.module_work.listed_files import encode_files, list_by_path, own_artifacts
 from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, show_module
+from xlareport.pages.site_files import PageSources
+from xlareport.site.kept_site import guide_store
+from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.payloads import Payload, TextFile
 from xlareport.storage.typed_values import list_values
 
@@ -22,38 +26,67 @@ class _Pages(Struct, frozen=True):
     columns: tuple[Payload, ...]
 
 
+class KeptFiles(Struct, frozen=True):
+    """Makes files about a whole dump, or finds those of a former build."""
+
+    store: EntryStore
+    program: str
+    """The digest of the program that has to have made them."""
+
+    def __call__(
+        self, name: str, values: Sequence[object], make: Callable[[], Iterable[TextFile]]
+    ) -> Iterable[TextFile]:
+        """Return the files that `make` makes from `values` alone; `name` tells them from others."""
+        try:
+            listed = encode_files([name, self.program, values])
+        except (TypeError, ValueError):  # a value that cannot be listed
+            return make()
+        key = blake2b(listed, digest_size=20).hexdigest()
+        pages = self.store.get_record(key, _Pages)
+        if pages is None:
+            pages = _Pages(tuple(make()), ())
+            self.store.put_record(key, pages)
+        return pages.files
+
+
 class KeptPages(Struct, frozen=True):
-    """Makes the pages of a module, or finds those of a former build."""
+    """Makes the pages of a module and keeps them, or finds those of a former build."""
 
     kept: KeptModules
 
-    def __call__(self, module: ModuleToShow) -> ModulesShown:
-        """Return the result of `show_module`; with a fault of ours in it, it is not kept."""
-        try:
-            key = self._key(module)
-        except (TypeError, ValueError, KeyError, RecursionError):  # a value that cannot be listed
-            return show_module(module)
-        return self._restored(key) or self._make_and_keep(key, module)
-
-    def _key(self, module: ModuleToShow) -> str:
-        """Return the digest of all values; raises TypeError, ValueError or KeyError."""
-        analysis = module.analysis
-        both = filter(None, (analysis.summary.files, analysis.same_as))
-        artifacts = [artifact for files in both for artifact in own_artifacts(files)]
-        listed = list_values(module, list_by_path(artifacts))
-        key = blake2b(encode_files(["pages", self.kept.program, artifacts]), digest_size=20)
-        key.update(json.dumps(listed, separators=(",", ":"), allow_nan=False).encode())
-        return key.hexdigest()
-
-    def _restored(self, key: str) -> ModulesShown | None:
-        pages = self.kept.store.get_record(key, _Pages)
+    def find(self, module: ModuleToShow) -> ModulesShown | None:
+        """Return the result of `show_module` where it is kept."""
+        key = self._key(module)
+        pages = self.kept.store.get_record(key, _Pages) if key else None
         if pages is None:
             return None
         return ModulesShown([*pages.files], [], {column.key: column for column in pages.columns})
 
-    def _make_and_keep(self, key: str, module: ModuleToShow) -> ModulesShown:
-        shown = show_module(module)
-        if not shown.problems:
+    def show(self, module: ModuleToShow) -> ModulesShown:
+        """Return the result of `show_module`; with a fault of ours in it, it is not kept."""
+        shown, key = show_module(module), self._key(module)
+        if key and not shown.problems:
             pages = _Pages(tuple(shown.files), tuple(shown.columns.values()))
             self.kept.store.put_record(key, pages)
         return shown
+
+    def _key(self, module: ModuleToShow) -> str | None:
+        """Return the digest of all values; None where one cannot be listed."""
+        analysis = module.analysis
+        both = filter(None, (analysis.summary.files, analysis.same_as))
+        artifacts = [artifact for files in both for artifact in own_artifacts(files)]
+        try:
+            listed = list_values(module, list_by_path(artifacts))
+            key = blake2b(encode_files(["pages", self.kept.program, artifacts]), digest_size=20)
+            key.update(msgpack.encode(listed))
+        except (TypeError, ValueError, KeyError, OverflowError, RecursionError):
+            return None
+        return key.hexdigest()
+
+
+def open_kept_pages(kept: KeptModules | None) -> PageSources:
+    """Return what finds and keeps pages in a store; without one, what makes all of them."""
+    if kept is None:
+        return PageSources()
+    pages = KeptPages(kept)
+    return PageSources(pages.show, pages.find, KeptFiles(guide_store(kept.store), kept.program))

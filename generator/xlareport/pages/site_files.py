@@ -1,8 +1,10 @@
 """The files of the site: pages from templates, payloads, pictures, report.json."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,6 +46,7 @@ from xlareport.storage.payloads import (
     LongText,
     Payload,
     SiteFile,
+    TextFile,
     bundle_payloads,
     make_payload_file,
 )
@@ -67,21 +70,50 @@ class SiteInput(Struct, frozen=True):
     nightly: Nightly | None = None
 
 
+class MakeFiles(Protocol):
+    """Returns the files that `make` makes from `values` alone, made now or found again."""
+
+    def __call__(
+        self, name: str, values: Sequence[object], make: Callable[[], Iterable[TextFile]], /
+    ) -> Iterable[TextFile]:
+        """Return the files; `name` tells them from others."""
+
+
+def make_now(
+    name: str, values: Sequence[object], make: Callable[[], Iterable[TextFile]], /
+) -> Iterable[TextFile]:
+    """Return the files, made now."""
+    del name, values
+    return make()
+
+
+def find_none(module: ModuleToShow) -> None:
+    """Find no pages of a module in a former build."""
+    del module
+
+
+class PageSources(Struct, frozen=True):
+    """What makes pages, or finds those of a former build."""
+
+    show: Callable[[ModuleToShow], ModulesShown] = show_module
+    """Makes the pages of a module."""
+    find: Callable[[ModuleToShow], ModulesShown | None] = find_none
+    """Returns the pages of a module that are there already, None if they have to be made."""
+    make_files: MakeFiles = make_now
+    """Makes files about the whole dump that take long and depend on few values."""
+
+
 def site_files(
-    site: SiteInput,
-    workers: Workers,
-    faults: Faults,
-    show: Callable[[ModuleToShow], ModulesShown] = show_module,
+    site: SiteInput, workers: Workers, faults: Faults, sources: PageSources
 ) -> Iterator[SiteFile]:
-    """Yield every generated file of the site; `show` is what makes the pages of a module.
+    """Yield every generated file of the site.
 
     Half of them are pages of modules, which workers make at the same time. `faults` lists the pages
     that could not be made; the coverage page and report.json come last, and name these.
     """
     dump, report = site.dump, site.report
-    work = partial(module_files, templates=compiled(), show=show)
-    modules = _begun(_to_show(dump, site.outputs, report), len(report.modules), work, workers)
-    yield from _front(site, faults)
+    modules = _begun(_to_show(dump, site.outputs, report), len(report.modules), sources, workers)
+    yield from _front(site, faults, sources.make_files)
     yield from site.payloads
     columns: dict[str, Payload] = {}
     for shown in modules:
@@ -111,15 +143,23 @@ def _trends(nightly: Nightly) -> Iterator[SiteFile]:
 
 
 def _begun(
-    modules: Iterator[ModuleToShow],
-    number: int,
-    work: Callable[[Sequence[ModuleToShow]], ModulesShown],
-    workers: Workers,
+    modules: Iterator[ModuleToShow], number: int, sources: PageSources, workers: Workers
 ) -> Iterator[ModulesShown]:
-    """Have the pages of modules made, some at a time."""
+    """Have the pages of modules made that are not there, those of some modules at a time."""
+    work = partial(module_files, templates=compiled(), show=sources.show)
     some = max(1, min(_MODULES_TOGETHER, number // (4 * workers.jobs)))
-    chunks = iter(lambda: list(islice(modules, some)), [])
-    return workers.stream_in_order(work, chunks, work)
+    there: deque[list[ModulesShown | None]] = deque()
+
+    def missing() -> Iterator[list[ModuleToShow]]:
+        while chunk := [*islice(modules, some)]:
+            there.append([*map(sources.find, chunk)])
+            yield [module for module, shown in zip(chunk, there[-1], strict=True) if not shown]
+
+    def in_order(every: Iterator[list[ModulesShown]]) -> Iterator[ModulesShown]:
+        for others in map(iter, every):
+            yield from (shown or next(others) for shown in there.popleft())
+
+    return in_order(workers.stream_in_order(work, missing(), work))
 
 
 def _to_show(
@@ -143,14 +183,14 @@ def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:
     return replace(output, payloads=(), requests=(), pictures=pictures)
 
 
-def _front(site: SiteInput, faults: Faults) -> Iterator[SiteFile]:
+def _front(site: SiteInput, faults: Faults, make_files: MakeFiles) -> Iterator[SiteFile]:
     """Yield the pages about the whole dump, except the coverage page."""
     dump, report, nightly = site.dump, site.report, site.nightly
-    pages: list[tuple[str, str, Callable[[], Iterator[SiteFile]]]] = [
+    pages: list[tuple[str, str, Callable[[], Iterable[SiteFile]]]] = [
         (navigation.HOME, "Home", partial(_home, dump, report, nightly=nightly is not None)),
         (navigation.MODULES, "Modules", partial(_modules, dump, report)),
         (navigation.NAMES, "File-name reference", partial(_names, dump, report)),
-        (navigation.GLOSSARY, "Glossary", partial(_glossary, dump)),
+        (navigation.GLOSSARY, "Glossary", partial(_glossary, dump, make_files)),
         (
             navigation.PROGRAM,
             "Execution graph",
@@ -190,11 +230,18 @@ def _names(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
     yield navigation.NAMES, render("names", names, "File-name reference")
 
 
-def _glossary(dump: AnalyzedDump) -> Iterator[SiteFile]:
+def _glossary(dump: AnalyzedDump, make_files: MakeFiles) -> Iterable[TextFile]:
     named = pass_names(dump.summaries)
-    used = {opcode for summary in dump.summaries for opcode, _ in summary.opcodes}
+    used = sorted({opcode for summary in dump.summaries for opcode, _ in summary.opcodes})
+    timed = sorted({pass_.name for overview in _overviews(dump) for pass_ in overview.passes})
+    make = partial(_glossary_files, named, used, timed)
+    return make_files("glossary", (named, used, timed), make)
+
+
+def _glossary_files(
+    named: Sequence[str], used: Sequence[str], timed: Sequence[str]
+) -> Iterator[TextFile]:
     yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
-    timed = {pass_.name for overview in _overviews(dump) for pass_ in overview.passes}
     yield make_payload_file(WORDS, lexicon({*named, *timed}))
 
 

@@ -97,17 +97,16 @@ class NameCells(Struct):
         """Return the cell of a name."""
         parts: list[int] = []
         for token in name.tokens:
-            parts += self._part_numbers(token, name.kind)
+            key = token.text, token.meaning, token.field, name.kind
+            parts += self._parts.get(key) or self._part_numbers(key, token)
         return [str(name), parts]
 
-    def _part_numbers(self, token: Token, kind: str) -> tuple[int, int]:
+    def _part_numbers(self, key: tuple[str, ...], token: Token) -> tuple[int, int]:
         meaning = meaning_of_stage(token) if token.field == "stage" else token.meaning
-        key = token.text, meaning, token.field, kind
-        if key not in self._parts:
-            if len(self._parts) >= _REMEMBERED:
-                self._parts.clear()  # names of modules alone are as many as these
-            number = self._meaning_number(meaning, _word(token, kind))
-            self._parts[key] = script_length(token.text), number
+        if len(self._parts) >= _REMEMBERED:
+            self._parts.clear()  # names of modules alone are as many as these
+        number = self._meaning_number(meaning, _word(token, key[-1]))
+        self._parts[key] = script_length(token.text), number
         return self._parts[key]
 
     def _meaning_number(self, meaning: str, word: str) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xlareport.pictures.layout import Layout, Rectangle
-from xlareport.runtime.kept_file import keep_file
+from xlareport.runtime.kept_file import keep_file, list_kept
 
 MOST_KEPT = 20_000
 """Layouts of former builds; one is of a few kilobytes."""
@@ -48,12 +48,16 @@ class LayoutCache:
     def prune(self) -> None:
         """Delete the layouts that were unused for the longest time, if there are too many."""
         with contextlib.suppress(OSError):
-            kept = sorted(self._folder.glob("*/*.json"), key=lambda path: -path.stat().st_mtime_ns)
-            for path in kept[MOST_KEPT:]:
-                path.unlink()
+            kept = sorted(list_kept(self._folder, ".json"), key=lambda file: -_last_use(file))
+            for file in kept[MOST_KEPT:]:
+                Path(file.path).unlink()
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key[2:]}.json"
+
+
+def _last_use(file: os.DirEntry[str]) -> int:
+    return file.stat().st_mtime_ns
 
 
 def _encode(layout: Layout) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""A file that one build keeps for the next."""
+"""Files that one build keeps for the next."""
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 ASIDE = ".part"
@@ -18,3 +19,14 @@ def keep_file(path: Path, content: bytes) -> None:
     except OSError:
         with contextlib.suppress(OSError):
             aside.unlink()
+
+
+def list_kept(folder: Path, ending: str) -> Iterator[os.DirEntry[str]]:
+    """Yield the files in the folders of a folder whose names end so; raises OSError.
+
+    Those of one folder are in memory at a time.
+    """
+    with os.scandir(folder) as folders:
+        for inner in [entry.path for entry in folders if entry.is_dir()]:
+            with os.scandir(inner) as files:
+                yield from [file for file in files if file.name.endswith(ending)]

@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 from io import StringIO
+from itertools import count
 from pathlib import Path
 
 from click import ClickException
 from msgspec import Struct
 
-from xlareport.pages.rendering.templates import compile_templates
+from xlareport.pages.rendering.templates import compile_templates, user_folder
 from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.worker_pool import Worker, WorkerPool
 from xlareport.site.folder import Folder
@@ -26,6 +27,8 @@ from xlareport.site.site_shares import SHARE, write_shares
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
 _QUIET = "NO_MKDOCS_2_WARNING"
+_RUNS = count()
+"""Runs of MkDocs that this process has begun."""
 
 
 class MkdocsRun(Struct, frozen=True):
@@ -58,9 +61,16 @@ class MkdocsWorker(Worker[Mapping[str, bytes], MkdocsRun, MkdocsEnd]):
 
 
 def prepare_mkdocs() -> Mapping[str, bytes]:
-    """Import what MkDocs needs for a report, and compile the templates of its theme and ours."""
+    """Import what MkDocs needs for a report, and compile the templates of its theme and ours.
+
+    From a user's second build on templates are compiled already, and each is loaded on use.
+    """
     _import_mkdocs()
-    import_module("xlareport.mkdocs_plugin").compile_theme()
+    plugin = import_module("xlareport.mkdocs_plugin")
+    folder = user_folder()
+    if folder and folder.is_dir():
+        return {}
+    plugin.compile_theme()
     return compile_templates()
 
 
@@ -72,6 +82,8 @@ def _import_mkdocs() -> None:
 
 def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
     """Run MkDocs in this process; modules in the current folder are not imported."""
+    if next(_RUNS):  # files, pages and settings of the last one name one another
+        gc.collect()
     sys.path[:] = [path for path in sys.path if path not in ("", str(Path.cwd()))]
     _import_mkdocs()
     os.environ[SHARE] = str(run.share.resolve()) if run.share else ""
@@ -79,7 +91,6 @@ def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
     o = StringIO()
     with redirect_stdout(o), redirect_stderr(o):
         code = _exit_code(run)
-    gc.collect()  # files, pages and settings name one another; the next run would add its own
     return MkdocsEnd(code, o.getvalue())
 
 

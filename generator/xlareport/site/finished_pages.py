@@ -3,7 +3,8 @@
 That is the page, the pages in the navigation, the settings and the program. Pages are kept only in
 a site whose settings and pages are all of xlareport: those of a user may depend on any file.
 
-Pages of the guide, which have nothing of a dump, are kept for all sites of the user.
+Pages of the guide, which have nothing of a dump, are kept for all sites of the user, and so is the
+glossary, which has the passes and opcodes of a dump and nothing else of it.
 """
 
 import json
@@ -17,6 +18,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 from msgspec import Struct
 
+from xlareport.pages import navigation
 from xlareport.site.folder import Folder
 from xlareport.site.kept_site import KeptSite, kept_site
 from xlareport.site.site_shares import MODULES
@@ -87,7 +89,8 @@ class FinishedPages:
         return key.hexdigest()
 
     def _store(self, file: File) -> EntryStore:
-        return self._kept.guide if file.src_uri.startswith(_GUIDE) else self._kept.store
+        is_shared = file.src_uri.startswith(_GUIDE) or file.src_uri == navigation.GLOSSARY
+        return self._kept.guide if is_shared else self._kept.store
 
 
 def open_finished_pages(

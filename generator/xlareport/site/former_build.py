@@ -6,8 +6,9 @@ the report is unchanged.
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -17,13 +18,13 @@ from msgspec import Struct
 from xlareport.dump.beside import profiles_beside
 from xlareport.dump.source import local_path, open_source
 from xlareport.records.outcome import BuildOutcome
+from xlareport.runtime.file_digest import read_digest
 from xlareport.runtime.limits import Limits
 from xlareport.runtime.program_digest import digest_program
 from xlareport.site.folder import Folder
 from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.typed_values import list_values, read_values
 
-_AT_A_TIME = 1 << 20
 Digests = Mapping[str, str]
 
 
@@ -80,12 +81,12 @@ def former_build(
 def _digest_inputs(place: Path, dump: str, limits: Limits) -> Iterator[tuple[str, str]]:
     """Yield each file that is read with its digest; an archive is one file. Raises OSError."""
     if place.is_file():
-        yield f"{place.name} {place.stat().st_mtime_ns}", _digest(place)
+        yield f"{place.name} {place.stat().st_mtime_ns}", _hex_digest(place)
         return
     with open_source(dump, limits) as source:
         yield "problems", json.dumps(list_values(source.problems))
         for entry in source.entries:
-            digest = _digest(entry.location) if entry.size <= entry.most else ""
+            digest = _hex_digest(entry.location, entry.most)
             yield f"{entry.path} {entry.size} {entry.modified}", digest
 
 
@@ -103,7 +104,7 @@ def _digest_outputs(folder: Folder) -> Digests:
             state = path.stat()
             if S_ISREG(state.st_mode):
                 file = state.st_dev, state.st_ino
-                digest_of[file] = digest_of.get(file) or _digest(path)
+                digest_of[file] = digest_of.get(file) or _hex_digest(path)
                 digests[path.relative_to(folder.out).as_posix()] = digest_of[file]
     except OSError:
         return {}
@@ -116,10 +117,6 @@ def _files(folder: Folder) -> Iterator[Path]:
             yield from (Path(current, name) for name in names)
 
 
-def _digest(path: Path) -> str:
-    """Return the digest of a file; raises OSError."""
-    digest = sha256()  # processors have instructions for it
-    with path.open("rb", buffering=0) as file:
-        while block := file.read(_AT_A_TIME):
-            digest.update(block)
-    return digest.hexdigest()
+def _hex_digest(path: Path, most: int = sys.maxsize) -> str:
+    """Return the digest of a file, nothing where it is too large to be read; raises OSError."""
+    return (read_digest(path, most) or b"").hex()

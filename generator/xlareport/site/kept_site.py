@@ -12,7 +12,8 @@ from xlareport.storage.entry_store import EntryStore
 KEPT = "XLAREPORT_KEPT"
 """Environment variable with the values of `KeptSite`; empty where no page is kept."""
 _MOST_OF_GUIDE = 32_000_000
-"""Bytes of the pages of the guide that are kept, of several versions and navigations."""
+"""Bytes of the pages of the guide that are kept, of several versions and navigations, and of
+glossaries."""
 
 
 class KeptSite(Struct, frozen=True):
@@ -22,7 +23,7 @@ class KeptSite(Struct, frozen=True):
     """Its digest."""
     store: EntryStore
     guide: EntryStore
-    """Where pages of the guide are kept."""
+    """Where pages of the guide and the glossary are kept."""
 
     def written(self) -> str:
         """Return it as the value of `KEPT`."""
@@ -32,9 +33,16 @@ class KeptSite(Struct, frozen=True):
 
 def open_kept_site(program: str, store: EntryStore) -> KeptSite:
     """Return where a build keeps finished pages, besides results of modules."""
+    return KeptSite(program, store, guide_store(store))
+
+
+def guide_store(store: EntryStore) -> EntryStore:
+    """Return where pages are kept that are the same in many reports of the user.
+
+    That is the `store` of the report where no folder is the user's alone.
+    """
     folder = user_folder()
-    guide = EntryStore(folder / "guide", _MOST_OF_GUIDE) if folder else store
-    return KeptSite(program, store, guide)
+    return EntryStore(folder / "guide", _MOST_OF_GUIDE) if folder else store
 
 
 def kept_site() -> KeptSite | None:

@@ -15,7 +15,7 @@ from typing import TypeVar
 import zstandard
 from msgspec import Struct
 
-from xlareport.runtime.kept_file import ASIDE, keep_file
+from xlareport.runtime.kept_file import ASIDE, keep_file, list_kept
 from xlareport.storage.typed_values import list_values, read_values
 
 T = TypeVar("T")
@@ -76,15 +76,15 @@ class EntryStore(Struct, frozen=True):
     def prune(self) -> None:
         """Remove the least recently used entries until the rest fits, and leftover files."""
         with contextlib.suppress(OSError):
-            for path in self.folder.glob(f"*/*{ASIDE}"):
-                path.unlink(missing_ok=True)
+            for entry in list_kept(self.folder, ASIDE):
+                Path(entry.path).unlink(missing_ok=True)
             for path in self._too_many():
                 path.unlink(missing_ok=True)
 
     def _too_many(self) -> Iterator[Path]:
         """Yield the files beyond the limit: those used before some time, and some of it."""
         times, sizes = array("q"), array("q")
-        for entry in self._entries():
+        for entry in list_kept(self.folder, _ENDING):
             status = entry.stat()
             times.append(status.st_mtime_ns)
             sizes.append(status.st_size)
@@ -94,19 +94,12 @@ class EntryStore(Struct, frozen=True):
         room = self.most - sum(
             size for time, size in zip(times, sizes, strict=True) if time > oldest
         )
-        for entry in self._entries():
+        for entry in list_kept(self.folder, _ENDING):
             status = entry.stat()
             if status.st_mtime_ns == oldest:
                 room -= status.st_size
             if status.st_mtime_ns < oldest or (status.st_mtime_ns == oldest and room < 0):
                 yield Path(entry.path)
-
-    def _entries(self) -> Iterator[os.DirEntry[str]]:
-        """Yield the files of entries, those of one folder in memory at a time."""
-        with os.scandir(self.folder) as folders:
-            for folder in [path.path for path in folders if path.is_dir()]:
-                with os.scandir(folder) as files:
-                    yield from [file for file in files if file.name.endswith(_ENDING)]
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key[2:]}{_ENDING}"

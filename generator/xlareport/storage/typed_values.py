@@ -7,7 +7,7 @@ one machine, so it is not stored: an empty path is returned.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -15,66 +15,80 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 _LARGEST_INTEGER = 1 << 63
-Decoder = Callable[[Any], Any]
 
 
 class Substitute(Struct, frozen=True):
     """A replacement for values of a type that writer and reader share."""
 
     write: Callable[[Any], Any]
-    read: Decoder
+    read: Callable[[Any], Any]
 
 
-def list_values(value: Any, known: Mapping[type, Substitute] = MappingProxyType({})) -> Any:
+Known = Mapping[type, Substitute]
+_Writer = Callable[[Any, Known], Any]
+_Decoder = Callable[[Any, Known], Any]
+
+
+def list_values(value: Any, known: Known = MappingProxyType({})) -> Any:
     """Return records as JSON values; `known` maps types to their replacement."""
-    return _Lister(known).listed(value)
+    return _lister(frozenset(known)).listed(value, known)
 
 
 class _Lister:
     """Lists values by their classes, each of which is looked at once."""
 
-    def __init__(self, known: Mapping[type, Substitute]) -> None:
-        self._writers: dict[type, Callable[[Any], Any] | None] = dict.fromkeys(_AS_THEY_ARE)
-        self._writers |= {kind: substitute.write for kind, substitute in known.items()}
+    def __init__(self, known: Iterable[type]) -> None:
+        """Take the types that have a substitute whenever values are listed."""
+        self._writers: dict[type, _Writer | None] = dict.fromkeys(_AS_THEY_ARE)
+        self._writers |= {kind: _substituted(kind) for kind in known}
 
-    def listed(self, value: Any) -> Any:
+    def listed(self, value: Any, known: Known) -> Any:
         kind = value.__class__
         if kind not in self._writers:
             self._writers[kind] = self._writer(kind)
         write = self._writers[kind]
-        return value if write is None else write(value)
+        return value if write is None else write(value, known)
 
-    def _writer(self, kind: type) -> Callable[[Any], Any] | None:
+    def _writer(self, kind: type) -> _Writer | None:
         if issubclass(kind, Struct):
-            names = kind.__struct_fields__
-            return lambda value: [self.listed(getattr(value, name)) for name in names]
+            return lambda value, known: self._each(astuple(value), known)
         return next((write for base, write in self._plain() if issubclass(kind, base)), None)
 
-    def _plain(self) -> Iterator[tuple[type, Callable[[Any], Any]]]:
-        yield Enum, lambda value: value.value
-        yield bytes, bytes.hex
-        yield frozenset, sorted
-        yield tuple, lambda value: [*map(self.listed, value)]
-        yield list, lambda value: [*map(self.listed, value)]
+    def _plain(self) -> Iterator[tuple[type, _Writer]]:
+        yield Enum, lambda value, _: value.value
+        yield bytes, lambda value, _: value.hex()
+        yield frozenset, lambda value, _: sorted(value)
+        yield tuple, self._each
+        yield list, self._each
         yield Mapping, self._mapping
-        yield Path, lambda _: ""
+        yield Path, lambda _, __: ""
 
-    def _mapping(self, value: Mapping[Any, Any]) -> Any:
+    def _each(self, values: Iterable[Any], known: Known) -> list[Any]:
+        return [
+            value if value.__class__ in _AS_THEY_ARE else self.listed(value, known)
+            for value in values
+        ]
+
+    def _mapping(self, value: Mapping[Any, Any], known: Known) -> Any:
         if all(key.__class__ is str for key in value):
-            return {key: self.listed(item) for key, item in value.items()}
-        return [[self.listed(key), self.listed(item)] for key, item in value.items()]
+            return {key: self.listed(item, known) for key, item in value.items()}
+        return [self._each(pair, known) for pair in value.items()]
 
 
-_AS_THEY_ARE = (str, int, float, bool, type(None))
+def _substituted(kind: type) -> _Writer:
+    return lambda value, known: known[kind].write(value)
 
 
-def read_values(
-    kind: Any, value: Any, known: Mapping[type, Substitute] = MappingProxyType({})
-) -> Any:
+_lister = cache(_Lister)
+_AS_THEY_ARE: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+
+
+def read_values(kind: Any, value: Any, known: Known = MappingProxyType({})) -> Any:
     """Return the value of a type that `list_values` listed; raises ValueError or TypeError."""
-    return (_Decoders(known) if known else _STANDARD).decoder(kind)(value)
+    return _decoders(frozenset(known)).decoder(kind)(value, known)
 
 
 def fingerprint_type(kind: Any) -> str:
@@ -120,17 +134,18 @@ def _field_types(kind: type) -> Mapping[str, Any]:
 class _Decoders:
     """Functions that convert JSON to values by type; ValueError or TypeError if that fails."""
 
-    def __init__(self, known: Mapping[type, Substitute]) -> None:
-        self._decoders: dict[Any, Decoder] = dict(_PLAIN)
-        self._decoders |= {kind: substitute.read for kind, substitute in known.items()}
+    def __init__(self, known: Iterable[type]) -> None:
+        """Take the types that have a substitute whenever values are read."""
+        self._decoders: dict[Any, _Decoder] = dict(_PLAIN)
+        self._decoders |= {kind: _read_substituted(kind) for kind in known}
 
-    def decoder(self, kind: Any) -> Decoder:
+    def decoder(self, kind: Any) -> _Decoder:
         """Return the decoder of a type."""
         if kind not in self._decoders:
             self._decoders[kind] = self._decoder(kind)
         return self._decoders[kind]
 
-    def _decoder(self, kind: Any) -> Decoder:
+    def _decoder(self, kind: Any) -> _Decoder:
         origin, inner = get_origin(kind), get_args(kind)
         if origin is not None:
             return self._generic(origin, inner)
@@ -138,51 +153,58 @@ class _Decoders:
         if names is not None:
             return self._record(kind, names)
         if isinstance(kind, type) and issubclass(kind, Enum):
-            return kind
+            return lambda value, _: kind(value)
         raise TypeError(f"values of {kind} are not kept")
 
-    def _generic(self, origin: Any, inner: tuple[Any, ...]) -> Decoder:
+    def _generic(self, origin: Any, inner: tuple[Any, ...]) -> _Decoder:
         if origin is Literal:
-            return lambda value: _one_of(inner, value)
+            return lambda value, _: _one_of(inner, value)
         if origin is tuple:
             return self._tuple(inner)
         if isinstance(origin, type) and issubclass(origin, Mapping):
             return self._mapping(inner)
         decode = self.decoder(inner[0])
         if origin is frozenset:
-            return lambda value: frozenset(map(decode, _listed(value)))
-        return lambda value: None if value is None else decode(value)  # a type, or None
+            return lambda value, known: frozenset(_each(decode, value, known))
+        # a type, or None
+        return lambda value, known: None if value is None else decode(value, known)
 
-    def _record(self, kind: Any, names: tuple[str, ...]) -> Decoder:
+    def _record(self, kind: Any, names: tuple[str, ...]) -> _Decoder:
         hints = _field_types(kind)
-        decoders = [self.decoder(hints[name]) for name in names]
+        decode = self._tuple(tuple(hints[name] for name in names))
+        return lambda value, known: kind(*decode(value, known))
 
-        def decode(value: Any) -> Any:
-            listed = _listed(value)
-            return kind(*(read(element) for read, element in zip(decoders, listed, strict=True)))
-
-        return decode
-
-    def _tuple(self, inner: tuple[Any, ...]) -> Decoder:
+    def _tuple(self, inner: tuple[Any, ...]) -> _Decoder:
         decoders = [self.decoder(kind) for kind in inner if kind is not ...]
         if ... in inner:
-            return lambda value: tuple(map(decoders[0], _listed(value)))
-        return lambda value: tuple(
-            read(element) for read, element in zip(decoders, _listed(value), strict=True)
+            return lambda value, known: tuple(_each(decoders[0], value, known))
+        return lambda value, known: tuple(
+            [read(element, known) for read, element in zip(decoders, _listed(value), strict=True)]
         )
 
-    def _mapping(self, inner: tuple[Any, ...]) -> Decoder:
+    def _mapping(self, inner: tuple[Any, ...]) -> _Decoder:
         keys, values = map(self.decoder, inner)
         pair = self._tuple(inner)
 
-        def decode(value: Any) -> Any:
+        def decode(value: Any, known: Known) -> Any:
             if isinstance(value, dict):
-                return {keys(key): values(item) for key, item in value.items()}
+                return {keys(key, known): values(item, known) for key, item in value.items()}
             if keys is _decode_str:
                 raise TypeError("this is no mapping")
-            return dict(map(pair, _listed(value)))
+            return dict(_each(pair, value, known))
 
         return decode
+
+
+def _read_substituted(kind: type) -> _Decoder:
+    return lambda value, known: known[kind].read(value)
+
+
+_decoders = cache(_Decoders)
+
+
+def _each(decode: _Decoder, value: Any, known: Known) -> list[Any]:
+    return [decode(element, known) for element in _listed(value)]
 
 
 def _listed(value: Any) -> list[Any]:
@@ -197,40 +219,39 @@ def _one_of(values: tuple[Any, ...], value: Any) -> Any:
     return value
 
 
-def _decode_str(value: Any) -> str:
+def _decode_str(value: Any, _: Known) -> str:
     if not isinstance(value, str):
         raise TypeError("this is no text")
-    value.encode()  # a lone surrogate fits into no file
+    if not value.isascii():
+        value.encode()  # a lone surrogate fits into no file
     return value
 
 
-def _decode_int(value: Any) -> int:
+def _decode_int(value: Any, _: Known) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _LARGEST_INTEGER:
         raise TypeError("this is no whole number")
     return value
 
 
-def _decode_float(value: Any) -> float:
+def _decode_float(value: Any, known: Known) -> float:
     if isinstance(value, int):
-        return _decode_int(value)
+        return _decode_int(value, known)
     if not isinstance(value, float) or not math.isfinite(value):
         raise TypeError("this is no number")
     return value
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: Any, _: Known) -> bool:
     if not isinstance(value, bool):
         raise TypeError("this is neither true nor false")
     return value
 
 
-_PLAIN: Mapping[Any, Decoder] = {
+_PLAIN: Mapping[Any, _Decoder] = {
     str: _decode_str,
     int: _decode_int,
     float: _decode_float,
     bool: _flag,
-    bytes: lambda value: bytes.fromhex(_decode_str(value)),
-    Path: lambda _: Path(),
+    bytes: lambda value, known: bytes.fromhex(_decode_str(value, known)),
+    Path: lambda _, __: Path(),
 }
-
-_STANDARD = _Decoders({})

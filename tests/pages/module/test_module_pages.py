@@ -12,7 +12,7 @@ from xlareport.dump.source import open_source
 from xlareport.module_work.process import ModuleTask, process_module
 from xlareport.pages.cost import page as cost_pages
 from xlareport.pages.module import module_pages
-from xlareport.pages.module.module_pages import TABS, ModuleToShow, module_files
+from xlareport.pages.module.module_pages import TABS, ModuleToShow, show_module
 from xlareport.report import BuildOptions, read_report
 
 Unpack = Callable[[str], Path]
@@ -37,7 +37,7 @@ def test_tabs_have_a_place_of_their_own_and_are_sorted_by_it() -> None:
 
 
 def test_a_module_has_its_page_with_its_tabs(shown: ModuleToShow) -> None:
-    made = module_files([shown])
+    made = show_module(shown)
     assert made.problems == []
     assert made.columns
     page = dict(made.files)[f"m/{shown.record.slug}.md"]
@@ -48,24 +48,24 @@ def test_a_module_has_its_page_with_its_tabs(shown: ModuleToShow) -> None:
 
 def test_a_module_that_repeats_another_has_no_tabs(shown: ModuleToShow) -> None:
     analysis = replace(shown.analysis, same_as=shown.analysis.summary.files)
-    made = dict(module_files([replace(shown, analysis=analysis)]).files)
+    made = dict(show_module(replace(shown, analysis=analysis)).files)
     page = made[f"m/{shown.record.slug}.md"]
     assert 'data-part="cost"' not in page
     small = f"assets/data/m/{shown.record.slug}/small.js"
-    assert len(made[small]) < len(dict(module_files([shown]).files)[small])
+    assert len(made[small]) < len(dict(show_module(shown).files)[small])
 
 
 def test_a_fault_in_a_tab_costs_that_tab(
     shown: ModuleToShow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = len(module_files([shown]).files)
+    whole = len(show_module(shown).files)
 
     def fail(*_: object) -> None:
         raise ZeroDivisionError("on purpose")
 
     tabs = tuple(replace(tab, page=fail) if tab.name == "cost" else tab for tab in TABS)
     monkeypatch.setattr(module_pages, "TABS", tabs)
-    files = module_files([shown])
+    files = show_module(shown)
     (problem,) = files.problems
     assert "ZeroDivisionError" in problem.message
     assert "Cost of jit_rollout" in problem.message

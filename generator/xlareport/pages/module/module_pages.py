@@ -68,12 +68,12 @@ class ModuleToShow(Struct, frozen=True):
 
 
 class ModulesShown(Struct, frozen=True):
-    """The files of the pages of some modules, and which of these pages could not be made."""
+    """The files of the pages of a module, and which of these pages could not be made."""
 
     files: list[TextFile]
     problems: list[Problem]
     columns: dict[str, Payload]
-    """Payloads of the modules' tables, by their keys."""
+    """Payloads of the module's tables, by their keys."""
 
 
 def show_module(to_show: ModuleToShow) -> ModulesShown:
@@ -95,18 +95,13 @@ def module_files(
     modules: Sequence[ModuleToShow],
     templates: Mapping[str, bytes] = MappingProxyType({}),
     show: Callable[[ModuleToShow], ModulesShown] = show_module,
-) -> ModulesShown:
-    """Return the files of the pages of some modules, each as of `show`.
+) -> list[ModulesShown]:
+    """Return the files of the pages of each of some modules, as of `show`.
 
     `templates` are compiled.
     """
     take_compiled(templates)
-    every = ModulesShown([], [], {})
-    for shown in map(show, modules):
-        every.files.extend(shown.files)
-        every.problems.extend(shown.problems)
-        every.columns.update(shown.columns)
-    return every
+    return [*map(show, modules)]
 
 
 def _payloads(to_show: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[TextFile]:
