@@ -16,6 +16,7 @@ from xlareport.analysis.matching.search.nodes import (
     origin,
     paired_users,
     read_at,
+    reduces_nothing,
     same_form,
     same_leaf,
     same_shape,
@@ -291,7 +292,9 @@ def same_operation(search: Search) -> None:
     """
     new = grouped(search.after, _operation)
     for value, ours in grouped(search.before, _operation).items():
-        theirs = new.get(value, ())
+        theirs = new.get(value, [])
+        if value is not None and len(ours) != len(theirs):
+            ours, theirs = _reducing(search.before, ours), _reducing(search.after, theirs)
         if value is None or len(ours) != len(theirs):
             continue
         if len(ours) > 1 and family_of(ours[0].instruction) is not None:
@@ -304,6 +307,11 @@ def same_operation(search: Search) -> None:
             same_state = same_state and not _give_other_results(node, other)
             if same_state and _may_be_same_move(search, node, other):
                 search.link(node, other, grade, reason)
+
+
+def _reducing(side: Side, nodes: Sequence[Node]) -> Sequence[Node]:
+    """Return nodes but reductions of one element each, which passes remove."""
+    return [node for node in nodes if not reduces_nothing(side, node)]
 
 
 def _computation_by_computation(
