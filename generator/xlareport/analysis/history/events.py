@@ -14,6 +14,7 @@ from xlareport.analysis.matching.search.pairing import (
     Place,
     Relation,
 )
+from xlareport.analysis.matching.search.reasons import PartialResults
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
@@ -103,7 +104,8 @@ def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent
         return HistoryEvent(number, Event.ADDED, place, (), (), pairing.grade, reason)
     sources = pairing.before
     event = Event.CREATED if sources else _UNTRACED.get(pairing.cause, Event.ADDED)
-    return HistoryEvent(number, event, place, sources, (), pairing.grade, str(pairing.reason))
+    reason = pairing.reason.in_full if isinstance(pairing.reason, PartialResults) else pairing.reason
+    return HistoryEvent(number, event, place, sources, (), pairing.grade, str(reason))
 
 
 _LITERALS = REARRANGEMENTS | {"broadcast", "constant", "convert"}
@@ -171,6 +173,8 @@ def _events_between(
     if left:  # what was replaced stands on without users
         pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
+    if _is_duplicate(pairing, before) and (anew or pairing.relation is Relation.SWAPPED):
+        pairing, anew = replace(pairing, relation=Relation.MERGED), False
     metadata = ""
     if pairing.relation in _EVENTS and not anew:
         event, evidence = _EVENTS[pairing.relation], _evidence(pairing, places)
@@ -191,6 +195,11 @@ def _events_between(
             event = Event.REBUILT
     entry = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
     yield _with_taken_in(matching, pairing, entry) if after == pairing.after[0] else entry
+
+
+def _is_duplicate(pairing: Pairing, before: Place) -> bool:
+    """Return whether an instruction is one more than those that a pairing goes on with."""
+    return before not in pairing.before[: len(pairing.after)]
 
 
 def _evidence(pairing: Pairing, places: tuple[Place, Place]) -> PairEvidence:

@@ -136,6 +136,33 @@ class WithUser(Struct, frozen=True):
         return f"{fate}, and {self.more}" if self.more else fate
 
 
+class PartialResults(Struct, frozen=True):
+    """A new sum over devices of the partial results of several instructions."""
+
+    now: str
+    """The name of one with the op_name of the sum, without `%`."""
+    former: tuple[str, ...]
+    """The names before of those with a counterpart, without `%`."""
+    count: int
+    """How many these are now."""
+    others: int
+    """Operands without one."""
+
+    def __str__(self) -> str:
+        """Return `it combines partial results of %reduce.1 and of 16 more`."""
+        more = self.count - 1 + self.others
+        return f"it combines partial results of %{self.now} and of {more:,} more"
+
+    @property
+    def in_full(self) -> str:
+        """Words with the names before."""
+        whole = str(self)
+        if self.count > 1:
+            more = f" and of {self.others:,} more" if self.others else ""
+            whole = f"it combines partial results of {self.count:,} instructions{more}"
+        return f"{whole}; before: {', '.join(f'%{name}' for name in self.former)}"
+
+
 Reason: TypeAlias = (
     str
     | AfterLoop
@@ -148,4 +175,5 @@ Reason: TypeAlias = (
     | InBranch
     | BothBranches
     | WithUser
+    | PartialResults
 )
