@@ -66,10 +66,11 @@ def _pair(search: Search, dot: Node, product: Node) -> None:
     """Pair a dot with the sum of a product, if that has its size, else with the product."""
     reason = f"%{product.instruction.name} multiplies the same values"
     size = dot.instruction.shape.element_count
-    total = next(_sums(search.after, product), None)
-    if total is not None and total.instruction.shape.element_count == size:
+    sums = _sums_to(search.after, product, size)
+    if sums:
+        *stages, total = sums
         if search.link(dot, total, Grade.MATCHED, reason):
-            for part in (product, *_converts(search.after, dot, product, total)):
+            for part in (product, *stages, *_converts(search.after, dot, product, total)):
                 search.extend(dot, part)
     elif product.instruction.shape.element_count == size or _is_repeated(search, product, size):
         search.link(dot, product, Grade.MATCHED, reason)
@@ -88,6 +89,13 @@ def _converts(side: Side, dot: Node, product: Node, total: Node) -> Iterator[Nod
         yield back
 
 
+def _sole_reader(side: Side, node: Node) -> Node | None:
+    """Return the instruction that alone reads a node, also within a fusion that is given it."""
+    users = {user for user, _ in side.users.get(node, ())}
+    readers = [user for user in users if user.instruction.name not in user.frame.callees]
+    return readers[0] if len(readers) == 1 else None
+
+
 def _is_repeated(search: Search, product: Node, size: int | None) -> bool:
     """Return whether only broadcasts of a size read a product: one factor is a repeated value."""
     users = [user.instruction for user, _ in search.after.users.get(product, ())]
@@ -96,15 +104,26 @@ def _is_repeated(search: Search, product: Node, size: int | None) -> bool:
     )
 
 
-def _sums(side: Side, product: Node) -> Iterator[Node]:
-    """Yield the free sum that alone reads a product, behind free moves."""
-    node = product
+_STAGES = frozenset({"reduce", "reduce-window"})
+"""Opcodes of a sum, which passes do in stages where it is long."""
+
+
+def _sums_to(side: Side, product: Node, size: int | None) -> list[Node]:
+    """Return the free sums, one of the other, that make a size of a product, behind free moves.
+
+    Each alone reads what is before it; empty where they do not lead to that size.
+    """
+    node, sums = product, list[Node]()
     for _ in range(_MOST_MOVES):
-        user = sole_user(side, node)
+        user = _sole_reader(side, node)
         if user is None or not is_free(user):
-            return
+            break
         node = user
-        if node.instruction.opcode == "reduce":
-            yield node
-        if node.instruction.opcode not in _MOVES:
-            return
+        opcode = node.instruction.opcode
+        if opcode in _STAGES:
+            sums.append(node)
+            if opcode == "reduce" and node.instruction.shape.element_count == size:
+                return sums
+        elif opcode not in _MOVES:
+            break
+    return []
