@@ -2,14 +2,14 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free, same_type, sole_user
+from xlareport.analysis.matching.search.nodes import is_free, origin, same_type, sole_user
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.leftovers import is_idle
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
-from xlareport.runtime.grouping import sole_pairs
+from xlareport.runtime.grouping import group_by_key, sole_pairs
 
 _MOVES = REARRANGEMENTS | {"broadcast", "convert"}
 _MOST_MOVES = 8
@@ -25,7 +25,29 @@ def reduced(search: Search) -> None:
         return
     search.evaluate()
     for dot, product in sole_pairs(_keyed(search.before, dots), _keyed(search.after, products)):
-        _pair(search, dot, product)
+        reason = f"%{product.instruction.name} multiplies the same values"
+        _pair(search, dot, product, reason)
+    _pair_by_op(search, [*filter(is_free, dots)], [*filter(is_free, products)])
+
+
+def _pair_by_op(search: Search, dots: list[Node], products: list[Node]) -> None:
+    """Pair dots with the product of one same value whose sum alone has their framework op.
+
+    What is added to the other value may have changed places with it.
+    """
+    named = [(origin(dot), dot) for dot in dots if origin(dot)]
+    for dot in (alike[0] for alike in group_by_key(named).values() if len(alike) == 1):
+        size = dot.instruction.shape.element_count
+        sums = [(_sums_to(search.after, product, size), product) for product in products]
+        summed = [product for made, product in sums if made and origin(made[-1]) == origin(dot)]
+        if len(summed) == 1 and _values(search.before, dot) & _values(search.after, summed[0]):
+            reason = f"%{summed[0].instruction.name} multiplies one of the same values"
+            _pair(search, dot, summed[0], f"{reason}, for the same framework op")
+
+
+def _values(side: Side, node: Node) -> set[int]:
+    """Return the values of the operands of a node, behind moves."""
+    return {_value_behind_moves(side, operand) for operand in side.graph.operands(node)}
 
 
 def _is_product(node: Node) -> bool:
@@ -62,9 +84,8 @@ def _hands_on(node: Node, operand: NodeElement) -> bool:
     return not (path or line.shape.elements) and source.instruction.shape.element_count == count
 
 
-def _pair(search: Search, dot: Node, product: Node) -> None:
+def _pair(search: Search, dot: Node, product: Node, reason: str) -> None:
     """Pair a dot with the sum of a product, if that has its size, else with the product."""
-    reason = f"%{product.instruction.name} multiplies the same values"
     size = dot.instruction.shape.element_count
     sums = _sums_to(search.after, product, size)
     if sums:
