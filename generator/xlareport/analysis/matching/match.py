@@ -59,6 +59,7 @@ from xlareport.analysis.matching.rules.movement import (
     raised,
     repetitions,
     sliced,
+    sunk_slices,
     swaps,
 )
 from xlareport.analysis.matching.search.result import Matching
@@ -106,6 +107,7 @@ _RULES = (
     joined.joined,
     sums.reassociated,
     identity.same_name,
+    sunk_slices.sunk_slices,
     frames.called,
     identity.same_value,
     spreading.neighbors,
@@ -191,6 +193,7 @@ _PARTS = (
     moved_copies.repeated,
     moved_copies.equal_copies,
     repetitions.unrepeated,
+    sunk_slices.sunk_slices,
     cloned_producers.cloned,
     peeled.peeled,
     left_behind.unread_shares,

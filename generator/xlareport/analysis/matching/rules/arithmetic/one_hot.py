@@ -113,7 +113,9 @@ def _keyed(side: Side, nodes: list[Node], number: int) -> Iterator[tuple[Hashabl
     for node in nodes:
         operands = side.graph.operands(node)
         if len(operands) == _OPERANDS and origin(node):
-            data = (_behind_repeats(side, operands[places[number]]) for places in (_ARRAY, _UPDATES))
+            data = (
+                _behind_repeats(side, operands[places[number]]) for places in (_ARRAY, _UPDATES)
+            )
             yield (origin(node), *map(side.value_of, data)), node
 
 
