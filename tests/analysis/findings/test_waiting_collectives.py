@@ -25,18 +25,19 @@ STARTED = TEXT.replace(
     f"{_GROUPS}\n  h = f32[4096,1024] all-gather-done(s)",
 )
 
+_ONE = "1 of 2 all-gathers runs synchronously although independent work could overlap it"
+
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         (
             TEXT,
-            "1 of 2 all-gathers runs synchronously although independent work could overlap it "
-            "(all 2 are synchronous): ",
+            f"{_ONE} (all 2 are synchronous): ",
         ),
         (
             STARTED,
-            "1 of 2 all-gathers runs synchronously although independent work could overlap it: ",
+            f"{_ONE}: ",
         ),
         (
             TEXT.replace("exponential(h)", "exponential(c)").replace(

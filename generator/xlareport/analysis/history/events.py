@@ -104,10 +104,9 @@ def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent
         return HistoryEvent(number, Event.ADDED, place, (), (), pairing.grade, reason)
     sources = pairing.before
     event = Event.CREATED if sources else _UNTRACED.get(pairing.cause, Event.ADDED)
-    reason = (
-        pairing.reason.in_full if isinstance(pairing.reason, PartialResults) else pairing.reason
-    )
-    return HistoryEvent(number, event, place, sources, (), pairing.grade, str(reason))
+    known = pairing.reason
+    why = known.in_full if isinstance(known, PartialResults) else str(known)
+    return HistoryEvent(number, event, place, sources, (), pairing.grade, why)
 
 
 _LITERALS = REARRANGEMENTS | {"broadcast", "constant", "convert"}

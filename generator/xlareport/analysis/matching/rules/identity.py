@@ -291,8 +291,8 @@ def same_operation(search: Search) -> None:
     Where several heavy nodes are left, `structure` has paired those that can be paired.
     """
     new = grouped(search.after, _operation)
-    for value, ours in grouped(search.before, _operation).items():
-        theirs = new.get(value, [])
+    for value, alike in grouped(search.before, _operation).items():
+        ours, theirs = alike, new.get(value, [])
         if value is not None and len(ours) != len(theirs):
             ours, theirs = _reducing(search.before, ours), _reducing(search.after, theirs)
         if value is None or len(ours) != len(theirs):
@@ -309,7 +309,7 @@ def same_operation(search: Search) -> None:
                 search.link(node, other, grade, reason)
 
 
-def _reducing(side: Side, nodes: Sequence[Node]) -> Sequence[Node]:
+def _reducing(side: Side, nodes: Sequence[Node]) -> list[Node]:
     """Return nodes but reductions of one element each, which passes remove."""
     return [node for node in nodes if not reduces_nothing(side, node)]
 
