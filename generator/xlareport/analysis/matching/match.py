@@ -107,7 +107,6 @@ _RULES = (
     joined.joined,
     sums.reassociated,
     identity.same_name,
-    sunk_slices.sunk_slices,
     frames.called,
     identity.same_value,
     spreading.neighbors,

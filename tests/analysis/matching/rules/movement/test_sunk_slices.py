@@ -50,15 +50,6 @@ def test_slices_move_past_work_whose_originals_are_left_unread(read: Read) -> No
     assert "instead of" not in words
 
 
-def test_slices_move_past_work_that_is_gone(read: Read) -> None:
-    after = _HEAD + _WHOLE + _tail("slice.8", "slice.9")
-    matching = match(read(BEFORE), read(after))
-    assert matching.partner_after(Place("main", "add.1")) == Place("main", "add.9")
-    pairing = matching.pairing_after(Place("main", "slice.8"))
-    assert pairing is not None
-    assert pairing.relation is Relation.SWAPPED
-
-
 def test_slices_of_other_elements_or_other_work_are_new(read: Read) -> None:
     whole = _HEAD + _SLICED + _WHOLE + _tail("slice.8", "slice.9")
     for work in ("multiply(%a, %b)", "add(%b, %a)"):

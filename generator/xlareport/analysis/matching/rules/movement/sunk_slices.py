@@ -1,46 +1,39 @@
-"""A rule for slices of operands that became a slice of the result: slice-sinker.
+"""A rule for slices of operands that became a slice of the result and are left unread.
 
-`f(slice(x), slice(y))` became `slice(f(x, y))`; the former work may be left unread.
+`f(slice(x), slice(y))` became `slice(f(x, y))`: slice-sinker leaves the former to a later pass.
 """
 
 from xlareport.analysis.matching.search.nodes import is_free, node_after, operand_pairs
-from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import MOVES, TUPLES
-from xlareport.knowledge.grades import Grade
 
 _SLICE = "slice"
 _NOT_PASSED = MOVES | TUPLES
 _NOTES = frozenset({"backend_config", "frontend_attributes", "metadata", "sharding"})
 _MOST = 50
 """Instructions between the slices of operands and that of the result."""
-_SAME = "the same operation, before the slice"
 _Pairs = list[tuple[Node, Node]]
 
 
 def sunk_slices(search: Search) -> None:
-    """Pair slices with the slice of the result of what read them, and that work with the work now.
+    """Record as moved copies the slice of a result, and work on what was sliced before.
 
-    Where the old work is still there, the new one is a copy of it that was moved.
+    Readers read the new slice instead of work on slices that still stands.
     """
     if not any(_is_new_slice(node) for node in search.after.open()):
         return
     search.evaluate()
     for link in list(search.links):
         for read, now in operand_pairs(search, link.before, link.after):
-            if _is_new_slice(now) and read.instruction.shape.dimensions == _dimensions(now):
-                _pair(search, now, _same_work(search, read, now))
+            if _is_new_slice(now) and not is_free(read):
+                _note_copies(search, now, *_same_work(search, read, now))
 
 
 def _is_new_slice(node: Node) -> bool:
     return node.instruction.opcode == _SLICE and is_free(node)
-
-
-def _dimensions(node: Node) -> tuple[int | None, ...]:
-    return node.instruction.shape.dimensions
 
 
 def _same_work(search: Search, read: Node, now: Node) -> tuple[_Pairs, list[Node]]:
@@ -52,7 +45,8 @@ def _same_work(search: Search, read: Node, now: Node) -> tuple[_Pairs, list[Node
     waiting, slices = [(read, node) for node, path in whole if not path], list[Node]()
     for node, work in waiting:
         operands = list(operand_pairs(search, node, work))
-        if not _does_the_same(node, work) or not operands or len(waiting) > _MOST:
+        alike = _does_the_same(node, work) and _dimensions(node) == _dimensions(now)
+        if not alike or not operands or len(waiting) > _MOST:
             return [], []
         for operand, given in operands:
             if _cuts_the_same(operand, now):
@@ -65,12 +59,16 @@ def _same_work(search: Search, read: Node, now: Node) -> tuple[_Pairs, list[Node
 
 
 def _does_the_same(node: Node, work: Node) -> bool:
-    """Return whether two nodes are the same elementwise operation, of any size."""
+    """Return whether two nodes are the same operation, of any size."""
     line, known = node.instruction, work.instruction
     alike = line.opcode == known.opcode and line.opcode not in _NOT_PASSED
     types = line.shape.element_type == known.shape.element_type
     count = len(line.operands) == len(known.operands)
     return alike and types and count and _attributes(line) == _attributes(known)
+
+
+def _dimensions(node: Node) -> tuple[int | None, ...]:
+    return node.instruction.shape.dimensions
 
 
 def _attributes(line: Instruction) -> dict[str, str]:
@@ -92,16 +90,12 @@ def _slices(search: Search, node: Node, given: Node) -> bool:
     return same or (source is not None and source.token == given.token)
 
 
-def _pair(search: Search, now: Node, found: tuple[_Pairs, list[Node]]) -> None:
-    works, slices = found
-    for node, work in works if slices else ():
-        if not is_free(work) or work in search.copies:
-            continue
-        if not is_free(node) or not search.link(node, work, Grade.MATCHED, _SAME):
-            search.copies[work] = node, Past(slices[0].instruction.name, of_copy=True)
-    if not slices or not is_free(now) or now in search.copies:
+def _note_copies(search: Search, now: Node, works: _Pairs, slices: list[Node]) -> None:
+    if not slices or now in search.copies or any(map(is_free, slices)):
         return
-    passed = works[0][0].instruction.name
-    free = next(filter(is_free, slices), None)
-    if free is None or not search.link(free, now, Grade.MATCHED, Past(passed), Relation.SWAPPED):
-        search.copies[now] = slices[0], Past(passed, of_copy=True)
+    for node, work in works:
+        if is_free(work) and not is_free(node):
+            moved = Past(slices[0].instruction.name, of_copy=True)
+            search.copies.setdefault(work, (node, moved))
+    passed, _ = works[0]
+    search.copies[now] = slices[0], Past(passed.instruction.name, of_copy=True)
