@@ -196,6 +196,7 @@ _PARTS = (
     cloned_producers.cloned,
     peeled.peeled,
     left_behind.unread_shares,
+    left_behind.unread_reshapes,
     left_behind.left_behind,
 )
 """Rules that extend existing pairs; they need no unpaired old instructions."""

@@ -31,6 +31,17 @@ class PastBroadcast(Struct, frozen=True):
         return f"{'a further copy, ' if self.of_copy else ''}past a broadcast"
 
 
+class OfCopy(Struct, frozen=True):
+    """A bitcast of a new copy, or such a copy of a bitcast, in the place of a reshape."""
+
+    copy: str
+    """The name of the copy, without `%`."""
+
+    def __str__(self) -> str:
+        """Return `beside %copy.1, which changes the layout; nothing live reads the original`."""
+        return f"beside %{self.copy}, which changes the layout; nothing live reads the original"
+
+
 class FirstIteration(Struct, frozen=True):
     """A copy of a line of a loop's body that does its work in the first iteration."""
 
@@ -176,4 +187,5 @@ Reason: TypeAlias = (
     | BothBranches
     | WithUser
     | PartialResults
+    | OfCopy
 )
