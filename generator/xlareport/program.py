@@ -222,8 +222,8 @@ _LINES = ("txt", "textproto", "pbtxt", "mlir", None)
 """Formats of side files of which XLA ends every line."""
 _OPEN_END = "The last line has no end, as if the file were cut off: what comes before it is read."
 _ALLOCATIONS_LACK = (
-    "It lists allocations of {listed:,} of the {total:,} bytes that the memory usage report states, "
-    "as if the file were cut off: what it lists is read."
+    "It lists allocations of {listed:,} of the {total:,} bytes that the memory usage report "
+    "states, as if the file were cut off: what it lists is read."
 )
 _CUT_OFF = "Left out of steps and figures: the entry computation lacks its root, as if cut off."
 

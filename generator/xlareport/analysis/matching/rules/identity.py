@@ -16,7 +16,7 @@ from xlareport.analysis.matching.search.nodes import (
     origin,
     paired_users,
     read_at,
-    reduces_nothing,
+    reducing,
     same_form,
     same_leaf,
     same_shape,
@@ -294,7 +294,7 @@ def same_operation(search: Search) -> None:
     for value, alike in grouped(search.before, _operation).items():
         ours, theirs = alike, new.get(value, [])
         if value is not None and len(ours) != len(theirs):
-            ours, theirs = _reducing(search.before, ours), _reducing(search.after, theirs)
+            ours, theirs = reducing(search.before, ours), reducing(search.after, theirs)
         if value is None or len(ours) != len(theirs):
             continue
         if len(ours) > 1 and family_of(ours[0].instruction) is not None:
@@ -307,11 +307,6 @@ def same_operation(search: Search) -> None:
             same_state = same_state and not _give_other_results(node, other)
             if same_state and _may_be_same_move(search, node, other):
                 search.link(node, other, grade, reason)
-
-
-def _reducing(side: Side, nodes: Sequence[Node]) -> list[Node]:
-    """Return nodes but reductions of one element each, which passes remove."""
-    return [node for node in nodes if not reduces_nothing(side, node)]
 
 
 def _computation_by_computation(

@@ -63,15 +63,15 @@ def unread_reshapes(search: Search) -> None:
 
 def _note_copy(search: Search, reshape: Node, now: Node) -> None:
     behind = read_at(search.after, now, 0)
-    made = [node for node in (now, behind) if node is not None and is_free(node)]
-    if behind is None or {node.instruction.opcode for node in made} != {"bitcast", "copy"}:
+    pair = [node for node in (now, behind) if node is not None and is_free(node)]
+    if behind is None or {node.instruction.opcode for node in pair} != {"bitcast", "copy"}:
         return
     source, reads = read_at(search.before, reshape, 0), read_at(search.after, behind, 0)
     same = source is not None and reads is not None and node_after(search, source) is reads
     itself = node_after(search, reshape)
     same = same and itself is not None and is_dead(itself)
     if same and now.instruction.shape.dimensions == reshape.instruction.shape.dimensions:
-        copy = next(node for node in made if node.instruction.opcode == "copy")
+        copy = next(node for node in pair if node.instruction.opcode == "copy")
         search.copies.setdefault(now, (reshape, OfCopy(copy.instruction.name)))
 
 

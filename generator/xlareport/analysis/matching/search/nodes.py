@@ -1,7 +1,7 @@
 """Functions on nodes that several rules use, and the explanation of nodes without a partner."""
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
 from msgspec import Struct
 
@@ -309,6 +309,11 @@ def reduces_nothing(side: Side, node: Node) -> bool:
     read = read_at(side, node, 0) if line.opcode == "reduce" and not line.shape.elements else None
     count = line.shape.element_count
     return read is not None and count is not None and read.instruction.shape.element_count == count
+
+
+def reducing(side: Side, nodes: Iterable[Node]) -> list[Node]:
+    """Return nodes without reductions of one element each, which passes remove."""
+    return [node for node in nodes if not reduces_nothing(side, node)]
 
 
 def paired_users(node: Node) -> Iterator[tuple[Node, Node, int]]:

@@ -36,10 +36,10 @@ def selected(search: Search) -> None:
     search.evaluate()
     theirs = group_by_key(_keyed(search.after, selects, 1))
     for key, nodes in group_by_key(_keyed(search.before, scatters, 0)).items():
-        made = theirs.get(key, ())
-        values = {search.after.own_values.get(node) for node in made}
+        alike = theirs.get(key, ())
+        values = {search.after.own_values.get(node) for node in alike}
         if len(nodes) == len(values) == 1:
-            _pair(search, nodes[0], made)
+            _pair(search, nodes[0], alike)
 
 
 def _pair(search: Search, scatter: Node, selects: Sequence[Node]) -> None:
@@ -78,10 +78,10 @@ def _compared(side: Side, select: Node) -> Iterator[Node]:
         return
     yield compared
     for operand, _ in side.graph.operands(compared):
-        yield from _made_of(side, operand, _COUNTS if _is_count(side, operand) else _REPEATED)
+        yield from _sources(side, operand, _COUNTS if _is_count(side, operand) else _REPEATED)
 
 
-def _made_of(side: Side, node: Node, opcodes: frozenset[str]) -> Iterator[Node]:
+def _sources(side: Side, node: Node, opcodes: frozenset[str]) -> Iterator[Node]:
     """Yield a free node and what it is computed from, with these opcodes."""
     waiting = [node]
     for part in waiting:

@@ -39,7 +39,9 @@ def _pair_by_op(search: Search, dots: list[Node], products: list[Node]) -> None:
     for dot in (alike[0] for alike in group_by_key(named).values() if len(alike) == 1):
         size = dot.instruction.shape.element_count
         sums = [(_sums_to(search.after, product, size), product) for product in products]
-        summed = [product for made, product in sums if made and origin(made[-1]) == origin(dot)]
+        summed = [
+            product for stages, product in sums if stages and origin(stages[-1]) == origin(dot)
+        ]
         if len(summed) == 1 and _values(search.before, dot) & _values(search.after, summed[0]):
             reason = f"%{summed[0].instruction.name} multiplies one of the same values"
             _pair(search, dot, summed[0], f"{reason}, for the same framework op")
