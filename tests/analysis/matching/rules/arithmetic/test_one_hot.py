@@ -99,3 +99,15 @@ _PARTS = ("select", "found", "wide", "iota")
 def test_another_comparison_or_array_is_no_scatter(read: Read, after: str) -> None:
     pairing = match(read(BEFORE), read(after)).pairing_before(Place("main", "scatter.1"))
     assert pairing is None or pairing.relation is not Relation.EXPANDED
+
+
+def test_the_sum_of_a_scatter_is_not_merged_into_another_of_its_stem(read: Read) -> None:
+    """What the scatter became applies none."""
+    own = _ADD.replace("%add ", "%add.9 ").replace("%s =", "%s.9 =")
+    own = own.replace("%x", "%v").replace("%y", "%w").replace("(x: f32[], y:", "(v: f32[], w:")
+    before = BEFORE.replace(_ADD, own + _ADD).replace(
+        f"to_apply=%add, {_OP}", f"to_apply=%add.9, {_OP}"
+    )
+    pairing = match(read(before), read(_after())).pairing_before(Place("add.9", "s.9"))
+    assert pairing is not None
+    assert pairing.relation is Relation.REMOVED
