@@ -166,3 +166,19 @@ def test_a_side_file_that_ends_within_a_line_may_be_cut_off(tmp_path: Path) -> N
     assert problem.path == cores
     assert "cut off" in problem.message
     assert not read(tmp_path, {END: WHOLE, cores: text + "\n"}).problems
+
+
+def test_allocations_that_a_buffer_assignment_lacks_are_a_problem(tmp_path: Path) -> None:
+    stem = "module_0001.m.cpu_after_optimizations"
+    assigned, report = f"{stem}-buffer-assignment.txt", f"{stem}-memory-usage-report.txt"
+    text = (
+        "BufferAssignment:\nallocation 0: size 71000, maybe-live-out:\n"
+        "allocation 1: size 144, thread-local:\n"
+    )
+    assert not read(tmp_path, {END: WHOLE, assigned: text, report: REPORT}).problems
+    cut = text[: text.index("allocation 1")]
+    module = read(tmp_path, {END: WHOLE, assigned: cut, report: REPORT})
+    (problem,) = module.problems
+    assert problem.path == assigned
+    assert "71,000 of the 71,144 bytes" in problem.message
+    assert not read(tmp_path, {END: WHOLE, assigned: cut}).problems

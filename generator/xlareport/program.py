@@ -221,6 +221,10 @@ def _read_code(
 _LINES = ("txt", "textproto", "pbtxt", "mlir", None)
 """Formats of side files of which XLA ends every line."""
 _OPEN_END = "The last line has no end, as if the file were cut off: what comes before it is read."
+_ALLOCATIONS_LACK = (
+    "It lists allocations of {listed:,} of the {total:,} bytes that the memory usage report "
+    "states, as if the file were cut off: what it lists is read."
+)
 _CUT_OFF = "Left out of steps and figures: the entry computation lacks its root, as if cut off."
 
 
@@ -275,7 +279,24 @@ class _ModuleReader:
         for row in reader_table.ROWS:
             if row.instead_of is None or not any(values.get(row.instead_of, ())):
                 values[row] = tuple(self._contents(row, files))
-        return SideFileValues(values)
+        side = SideFileValues(values)
+        self._check_total(side, files)
+        return side
+
+    def _check_total(self, side: SideFileValues, files: ModuleFiles) -> None:
+        """Note allocations that a buffer assignment lacks: XLA states the bytes of all beside it.
+
+        The text has no end of its own, so that one which is cut off behind a line looks whole.
+        """
+        row = reader_table.BUFFER_ASSIGNMENT
+        assignment, usage = side.of(row), side.of(reader_table.MEMORY_REPORT)
+        if assignment is None or usage is None:
+            return
+        listed = sum(allocation.size for allocation in assignment.allocations)
+        total = sum(space.total_bytes for space in usage)
+        for artifact in row.choose(files) if listed < total else ():
+            message = _ALLOCATIONS_LACK.format(listed=listed, total=total)
+            self._problems.append(Problem(artifact.path, None, message))
 
     def _contents(self, row: SideFile[T], files: ModuleFiles) -> Iterator[T]:
         """Yield the content of each file of a row; those that cannot be opened are left out."""

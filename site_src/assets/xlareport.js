@@ -1019,6 +1019,10 @@ var xlareport = (() => {
     const traced2 = page2 && kind === "instruction" && !COMPUTATION.test(name);
     return traced2 ? `${page2}#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}` : "";
   }
+  var isOpcode = (name) => tables().then(
+    ({ words: words2 }) => own(words2.opcode, name) !== "",
+    () => false
+  );
   var entryAddress = (word2) => address2(...divide(word2));
   function nameLink(kind, name, ...shown) {
     const inside = shown.length ? shown : [element("code", null, name)];
@@ -5810,9 +5814,12 @@ var xlareport = (() => {
     }
     return ranked.sort(([left, a], [right, b]) => left - right || byName2.compare(a, b)).map(([, name]) => name);
   }
-  function literalPhases(names2, phases, wanted2) {
+  function literalPhases(names2, phases, wanted2, isOpcode2) {
     const isSame2 = (name) => name?.toLowerCase() === wanted2;
-    return isSame2(phases[0]?.[0]?.name) && !isSame2(names2[0]) ? 1 : 0;
+    if (isSame2(names2[0])) return 0;
+    if (isSame2(phases[0]?.[0]?.name)) return 1;
+    const others = phases.findIndex(([op]) => !op.name.toLowerCase().endsWith(`/${wanted2}`));
+    return isOpcode2 ? 0 : others < 0 ? phases.length : others;
   }
   function countPhases(phases) {
     const named2 = phases.filter(([{ phase }]) => phase);
@@ -6400,12 +6407,12 @@ var xlareport = (() => {
         this.status.textContent = "";
         return;
       }
-      const [index, known4] = await Promise.all([this.index(), this.opNames()]);
+      const [index, known4, isOp2] = await Promise.all([this.index(), this.opNames(), isOpcode(wanted2)]);
       const phases = known4.find(wanted2);
       const names2 = matches(Object.keys(index.names), wanted2);
       const links = names2.map((name) => element("li", null, historyLink(name)));
       const entries = phases.map((ops) => ops.map(opEntry));
-      const before = literalPhases(names2, phases, wanted2);
+      const before = literalPhases(names2, phases, wanted2, isOp2);
       const groups = [...entries.slice(0, before), links, ...entries.slice(before)].filter((group) => group.length);
       const count = groups.reduce((sum2, group) => sum2 + group.length, 0);
       const shown = shares(groups, FOUND);

@@ -64,3 +64,10 @@ def test_sources_are_shown_only_where_asked_for(unpacked: Unpack, tmp_path: Path
         assert build(dump, tmp_path / out, *options).exit_code == 0
         page = part(tmp_path / out / "site_src", "m/module_0002.jit_train_step.html?source")
         assert ("here&#39;" in page) == bool(options)
+
+
+def test_a_marker_that_no_module_contains_is_told(unpacked: Unpack, tmp_path: Path) -> None:
+    done = build(unpacked("jax-cpu-train"), tmp_path / "a", "--marker", "not_to_be_found")
+    assert done.exit_code == 0
+    assert "--marker 'not_to_be_found' is in no module, or in several" in done.output
+    assert "--marker" not in build(unpacked("jax-cpu-train"), tmp_path / "b").output

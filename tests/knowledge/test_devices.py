@@ -7,6 +7,7 @@ from xlareport.knowledge.devices import (
     nominal_device,
     parse_devices,
 )
+from xlareport.knowledge.tpu_cores import tpu_cores
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,21 @@ def test_every_device_has_figures_and_says_where_from() -> None:
         assert device.source
         assert device.matrix_peak("f32") > 0
         assert device.vector_peak() <= max(device.matrix_flops.values())
+
+
+def test_vector_rates_of_tpus_are_those_of_their_cores() -> None:
+    for key, core in tpu_cores().items():
+        lanes = 8 * 128 * core.capacity[2] * core.cores
+        assert devices()[key].vector_peak() == pytest.approx(lanes * core.clock, rel=0.005)
+
+
+def test_other_work_than_matmuls_takes_no_known_time_without_a_rate() -> None:
+    table = parse_devices(
+        '[mine]\nname = "Mine"\nmatrix_flops = { f32 = 1e9 }\nbandwidth = 1e8\nsource = "me"\n'
+    )
+    work = [("f32", 4_000_000_000_000), ("bf16", 3_000_000_000_000)]
+    assert table["mine"].vector_seconds(work) == 0
+    assert devices()["tpu-v3"].vector_seconds(work) == pytest.approx(1.75)
 
 
 def test_a_user_can_add_one() -> None:

@@ -9,6 +9,7 @@ import { format } from "../core/format.js";
 import { once } from "../core/once.js";
 import { load } from "../core/payloads.js";
 import { historyLink } from "../names/sentences.js";
+import { isOpcode } from "../names/words.js";
 import { eventsOf, numbersOf, numbersOfOp, opsOf, readChunk, readIndex, titleOf } from "./columns.js";
 import { loadFacts } from "./facts.js";
 import { OpNames } from "../names/op_names.js";
@@ -154,12 +155,12 @@ class Histories {
       this.status.textContent = "";
       return;
     }
-    const [index, known] = await Promise.all([this.index(), this.opNames()]);
+    const [index, known, isOp] = await Promise.all([this.index(), this.opNames(), isOpcode(wanted)]);
     const phases = known.find(wanted);
     const names = matches(Object.keys(index.names), wanted);
     const links = names.map((name) => element("li", null, historyLink(name)));
     const entries = phases.map((ops) => ops.map(opEntry));
-    const before = literalPhases(names, phases, wanted);
+    const before = literalPhases(names, phases, wanted, isOp);
     const groups = [...entries.slice(0, before), links, ...entries.slice(before)].filter((group) => group.length);
     const count = groups.reduce((sum, group) => sum + group.length, 0);
     const shown = shares(groups, FOUND);

@@ -35,14 +35,18 @@ export function matches(names, wanted) {
 
 /**
  * Returns how many phases come before the instructions: the one whose first op_name is what is wanted, if no
- * instruction is.
+ * instruction is. Of what is no opcode, as `conv_general_dilated`, also those with an op_name that ends with it.
  * @param {string[]} names of instructions, an equal one first
  * @param {import("../names/op_names.js").OpName[][]} phases an equal op_name first
  * @param {string} wanted in lower case
+ * @param {boolean} isOpcode
  */
-export function literalPhases(names, phases, wanted) {
+export function literalPhases(names, phases, wanted, isOpcode) {
   const isSame = (/** @type {string | undefined} */ name) => name?.toLowerCase() === wanted;
-  return isSame(phases[0]?.[0]?.name) && !isSame(names[0]) ? 1 : 0;
+  if (isSame(names[0])) return 0;
+  if (isSame(phases[0]?.[0]?.name)) return 1;
+  const others = phases.findIndex(([op]) => !op.name.toLowerCase().endsWith(`/${wanted}`));
+  return isOpcode ? 0 : others < 0 ? phases.length : others;
 }
 
 /**

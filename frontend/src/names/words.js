@@ -80,6 +80,16 @@ function traceAddress(shown, word) {
   return traced ? `${page}#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}` : "";
 }
 
+/**
+ * @param {string} name
+ * @returns {Promise<boolean>} whether it is an opcode of HLO; false where the tables cannot be loaded
+ */
+export const isOpcode = (name) =>
+  tables().then(
+    ({ words }) => own(words.opcode, name) !== "",
+    () => false,
+  );
+
 /** @param {string} word `KIND:NAME` */
 export const entryAddress = (word) => address(...divide(word));
 

@@ -17,8 +17,16 @@ test("op_names are counted by phase, those without one are not", () => {
 
 test("an op_name that is what was typed comes before instructions that only contain it", () => {
   const phases = [[{ name: "x", phase: "" }]];
-  assert.equal(literalPhases(["x.1", "max"], phases, "x"), 1);
-  assert.equal(literalPhases(["x", "x.1"], phases, "x"), 0);
-  assert.equal(literalPhases(["x.1"], [[{ name: "f/x", phase: "" }]], "x"), 0);
-  assert.equal(literalPhases([], [], "x"), 0);
+  assert.equal(literalPhases(["x.1", "max"], phases, "x", true), 1);
+  assert.equal(literalPhases(["x", "x.1"], phases, "x", true), 0);
+  assert.equal(literalPhases(["x.1"], [[{ name: "f/x", phase: "" }]], "x", true), 0);
+  assert.equal(literalPhases([], [], "x", true), 0);
+});
+
+test("op_names that end with a framework op come before the instructions that have its name", () => {
+  const [ending, other] = [[{ name: "jit(f)/conv_op", phase: "forward" }], [{ name: "conv_op_x/add", phase: "" }]];
+  assert.equal(literalPhases(["conv_op.1"], [ending, ending, other], "conv_op", false), 2);
+  assert.equal(literalPhases(["conv_op.1"], [ending], "conv_op", false), 1);
+  assert.equal(literalPhases(["conv_op.1"], [ending], "conv_op", true), 0);
+  assert.equal(literalPhases(["conv_op", "conv_op.1"], [ending], "conv_op", false), 0);
 });

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from xlareport.cli.options import OUT_FOLDER, limit_options, size
-from xlareport.cli.terminal import print_problems, printable, say, short_name
+from xlareport.cli.terminal import print_problems, printable, say, short_name, warn_of_marker
 from xlareport.runtime.errors import XlareportError, error_reason
 from xlareport.runtime.limits import CACHE_BYTES
 
@@ -251,6 +251,8 @@ def _summarize(outcome: "BuildOutcome", asked: _Build) -> None:
     if outcome.missing:
         say(printable(outcome.missing), err=True)
     print_problems(outcome.problems, "the Dump contents page lists all")
+    if not outcome.missing:
+        warn_of_marker(asked.settings["marker"], outcome.sureness)
     if asked.html:
         _print_sizes(asked.out, outcome.bytes, asked.seconds)
     say(_last_line(asked.out, outcome.main, html=asked.html))

@@ -6,7 +6,7 @@ import click
 from msgspec import to_builtins
 
 from xlareport.cli.options import jobs_option, limit_options
-from xlareport.cli.terminal import print_problems, progress_bar, say, say_json
+from xlareport.cli.terminal import print_problems, progress_bar, say, say_json, warn_of_marker
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits
 
@@ -38,8 +38,7 @@ def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: 
         say_json(to_builtins(report.main))
     else:
         _print(report.main)
-    if marker is not None and report.main.sureness != "marker":
-        say(f"--marker {marker!r} is in no module, or in several: it decides nothing.", err=True)
+    if warn_of_marker(marker, report.main.sureness):
         raise SystemExit(1)
 
 

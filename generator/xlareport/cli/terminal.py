@@ -45,6 +45,14 @@ def write_output(path: Path, content: str | bytes) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def warn_of_marker(marker: str | None, sureness: str) -> bool:
+    """Print that a marker did not decide which module is the main program; say if it did not."""
+    if marker is None or sureness == "marker":
+        return False
+    say(f"--marker {marker!r} is in no module, or in several: it decides nothing.", err=True)
+    return True
+
+
 _PROBLEMS_SHOWN = 10
 
 

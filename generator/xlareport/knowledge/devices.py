@@ -1,7 +1,7 @@
 """Devices and the most that each can do: the table `devices.toml`, and tables of the user's."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -80,6 +80,15 @@ class Device(Struct, frozen=True):
     def vector_peak(self, element_type: str = "") -> float:
         """Return the FLOP/s of other work; the rate of matmuls if it is unknown."""
         return _rate_of(element_type or "f32", self.vector_flops or self.matrix_flops)
+
+    def vector_seconds(self, flops: Iterable[tuple[str, int]]) -> float:
+        """Return the least time of other work, (element type, FLOPs); 0 if its rate is unknown.
+
+        The rate of matmuls would be no bound: the matrix units do no other work.
+        """
+        if not self.vector_flops:
+            return 0.0
+        return sum(count / self.vector_peak(element_type) for element_type, count in flops)
 
     def passes(self, kind: str) -> tuple[str, int]:
         """Return the type that the chip multiplies, and in how many passes."""

@@ -73,6 +73,7 @@ def describe_outcome(report: ReportRecord, warnings: str) -> BuildOutcome:
         problems=tuple(report.problems),
         bytes=report.dump.bytes,
         main=report.main.name if report.main else None,
+        sureness=report.main.sureness if report.main else "",
     )
 
 

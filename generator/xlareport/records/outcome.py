@@ -17,3 +17,5 @@ class BuildOutcome(Struct, frozen=True):
     """Of the dump."""
     main: str | None
     """The name of the main program."""
+    sureness: str = ""
+    """What the main program was found by: `marker` where the marker decided; empty without one."""

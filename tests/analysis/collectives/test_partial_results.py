@@ -91,7 +91,7 @@ def test_without_a_counterpart_it_is_named_as_partitioned(read_text: ReadText) -
     )
     cause = _cause(read_text(lone.replace("dot_general", "other")), read_text(AFTER))
     assert (cause.kind, cause.grade) == (CauseKind.PARTIAL_SUM, Grade.MATCHED)
-    assert "`convolution.1` (convolution)" in cause.detail
+    assert "`convolution.1` (convolution, after partitioning)" in cause.detail
 
 
 def test_an_op_of_another_name_is_not_taken(read_text: ReadText) -> None:

@@ -47,6 +47,10 @@ def test_drawings_are_not_compared_with_texts(unpacked: Unpack, tmp_path: Path) 
     kinds = {cause.kind for cause in view.causes}
     assert not kinds & {"donation", "sharding", "operations", "compiler", "pass", "program"}
     assert compare_page(view).lead.endswith(f"cannot be compared: {Obstacle.DRAWING}.")
+    both_have = [module for module in view.modules if module.base and module.head]
+    known = {figure.name for module in both_have for figure in module.figures if figure.head}
+    assert {"fusions", "kernels"} <= known <= {"collectives", "fusions", "kernels"}
+    assert not any(module.opcodes for module in both_have)
 
 
 def test_two_programs_with_nothing_in_common_are_not_compared(

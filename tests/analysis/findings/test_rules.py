@@ -718,7 +718,9 @@ def test_small_collectives_are_in_the_finding_of_a_large_one(
         f"use_global_device_ids=true\n{FREE}"
     )
     (found,) = waiting(case_of(gather("all-gather", small)))
-    assert found.evidence.startswith("2 all-gathers, synchronous")
+    assert found.evidence.startswith(
+        "2 all-gathers run synchronously although independent work could overlap them: "
+    )
     assert found.count == 2
     assert found.seconds_together
     assert found.seconds
@@ -1329,6 +1331,12 @@ def test_savings_that_are_too_little_for_a_finding_are_candidates(case_of: MakeC
     large = replace(case, device=replace(case.device, bandwidth=1.0))
     assert not large.is_small
     assert find_candidates(large) == ()
+
+
+def test_savings_of_nanoseconds_are_no_candidates(case_of: MakeCase) -> None:
+    case = case_of(SMALL)
+    fast = replace(case, device=replace(case.device, bandwidth=100 * case.device.bandwidth))
+    assert find_candidates(fast) == ()
 
 
 @pytest.mark.parametrize(

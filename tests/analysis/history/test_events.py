@@ -270,3 +270,36 @@ def test_an_element_of_a_combined_collective_comes_from_the_one_that_gave_it(rea
     (event,) = [event for event in history(snapshots, 1, Place("main", "gte.2")) if event.sources]
     assert event.sources == (Place("main", "all-reduce.2"),)
     assert event.reason == "gives its result: it was combined into %all-reduce.3"
+
+
+def test_what_is_merged_into_a_rebuilt_instruction_is_no_survivor(read: Read) -> None:
+    """Both powers become one of another layout: the step tells the second as merged."""
+    before = """HloModule m
+
+ENTRY %main (a: f32[4,8]) -> (f32[4,8], f32[4,8]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %pow.1 = f32[4,8]{1,0} multiply(%a, %a), metadata={op_name="jit(f)/pow"}
+  %pow.2 = f32[4,8]{1,0} multiply(%a, %a), metadata={op_name="jit(f)/pow"}
+  %x = f32[4,8]{1,0} sine(%pow.1), metadata={op_name="jit(f)/sin"}
+  %y = f32[4,8]{1,0} cosine(%pow.2), metadata={op_name="jit(f)/cos"}
+  ROOT %t = (f32[4,8]{1,0}, f32[4,8]{1,0}) tuple(%x, %y)
+}
+"""
+    after = """HloModule m
+
+ENTRY %main (a: f32[4,8]) -> (f32[4,8], f32[4,8]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %c = f32[4,8]{0,1} copy(%a)
+  %pow.0 = f32[4,8]{0,1} multiply(%c, %c), metadata={op_name="jit(f)/pow"}
+  %x = f32[4,8]{0,1} sine(%pow.0), metadata={op_name="jit(f)/sin"}
+  %y = f32[4,8]{0,1} cosine(%pow.0), metadata={op_name="jit(f)/cos"}
+  ROOT %t = (f32[4,8]{0,1}, f32[4,8]{0,1}) tuple(%x, %y)
+}
+"""
+    snapshots = SnapshotSequence([read(before), read(after)])
+    events = {
+        name: [event.event for event in history(snapshots, 0, Place("main", name))]
+        for name in ("pow.1", "pow.2")
+    }
+    assert Event.MERGED in events["pow.2"]
+    assert Event.MERGED not in events["pow.1"]

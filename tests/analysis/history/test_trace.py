@@ -154,3 +154,57 @@ def test_a_new_collective_is_told_before_the_indices_that_it_is_sliced_by(read: 
     shots = SnapshotSequence([read(_ALONE), read(_SHARED_OUT)])
     trace = trace_subject(shots, Subject("fusion.1", 1, (Place("main", "fusion.1"),)))
     assert trace.beginnings[0].instruction == Place("scatter", "all-reduce.1")
+
+
+def test_a_fusion_of_the_part_of_an_iota_comes_from_what_the_iota_was(read: Read) -> None:
+    """The program repeats a computed position; the compiler knows that it counts, and shards it."""
+    plain = """
+ENTRY %main (a: s32[8]) -> s32[8,4] {
+  %a = s32[8]{0} parameter(0)
+  %i = s32[8]{0} iota(), iota_dimension=0
+  %n = s32[8]{0} negate(%i)
+  %p = s32[8]{0} negate(%n)
+  %places = s32[8,4]{1,0} broadcast(%p), dimensions={0}, metadata={op_name="jit(f)/arange"}
+  %wide = s32[8,4]{1,0} broadcast(%a), dimensions={0}
+  ROOT %out = s32[8,4]{1,0} add(%wide, %places)
+}
+"""
+    known = """
+ENTRY %main (a: s32[8]) -> s32[8,4] {
+  %a = s32[8]{0} parameter(0)
+  %places = s32[8,4]{1,0} iota(), iota_dimension=0, metadata={op_name="jit(f)/arange"}
+  %wide = s32[8,4]{1,0} broadcast(%a), dimensions={0}
+  ROOT %out = s32[8,4]{1,0} add(%wide, %places)
+}
+"""
+    part = """
+ENTRY %main (a: s32[4], o: s32[]) -> s32[4,4] {
+  %a = s32[4]{0} parameter(0)
+  %o = s32[] parameter(1)
+  %places = s32[4,4]{1,0} iota(), iota_dimension=0, metadata={op_name="jit(f)/arange"}
+  %offsets = s32[4,4]{1,0} broadcast(%o), dimensions={}
+  %sum = s32[4,4]{1,0} add(%places, %offsets)
+  %wide = s32[4,4]{1,0} broadcast(%a), dimensions={0}
+  ROOT %out = s32[4,4]{1,0} add(%wide, %sum)
+}
+"""
+    fused = """
+%counting (o: s32[]) -> s32[4,4] {
+  %o = s32[] parameter(0)
+  %places = s32[4,4]{1,0} iota(), iota_dimension=0, metadata={op_name="jit(f)/arange"}
+  %offsets = s32[4,4]{1,0} broadcast(%o), dimensions={}
+  ROOT %sum = s32[4,4]{1,0} add(%places, %offsets)
+}
+
+ENTRY %main (a: s32[4], o: s32[]) -> s32[4,4] {
+  %a = s32[4]{0} parameter(0)
+  %o = s32[] parameter(1)
+  %iota_add_fusion = s32[4,4]{1,0} fusion(%o), kind=kLoop, calls=%counting
+  %wide = s32[4,4]{1,0} broadcast(%a), dimensions={0}
+  ROOT %out = s32[4,4]{1,0} add(%wide, %iota_add_fusion)
+}
+"""
+    shots = SnapshotSequence([read(text) for text in (plain, known, part, fused)])
+    trace = trace_subject(shots, Subject("f", 3, (at("iota_add_fusion"),)))
+    assert [origin.place for origin in trace.origins] == [at("places")]
+    assert trace.beginnings == ()

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from xlareport.pages.rendering.environment import (
     FILTERS,
+    breakable,
     environment,
     front_matter,
     prose,
@@ -208,3 +209,16 @@ def test_a_flag_is_code_that_does_not_break_after_its_first_hyphens(
 
 def test_hyphens_without_a_name_are_no_flag() -> None:
     assert "<code>" not in prose("a -- b, a--b, --")
+
+
+def test_a_name_breaks_behind_its_separators() -> None:
+    parts = breakable("jit_train.step/module_0001").split("<wbr>")
+    assert [unescape(part) for part in parts] == ["jit_", "train.", "step/", "module_", "0001"]
+    assert unescape(breakable("__main__._x_")) == "__<wbr>main__._<wbr>x_"
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_name_that_may_break_is_text(hostile: str) -> None:
+    shown = read(f"<p>{breakable(hostile)}</p>")
+    assert set(shown.elements) <= {"p", "wbr"}
+    assert shown.attributes == []

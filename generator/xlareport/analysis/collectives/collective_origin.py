@@ -248,8 +248,9 @@ def _of_partial(partial: PartialOp) -> CollectiveCause:
     op = partial.instruction
     kind = CauseKind.PARTIAL_SUM if op.opcode in CONTRACTIONS else CauseKind.PARTIAL_RESULT
     kind = CauseKind.PARTIAL_REDUCTION if op.opcode == "reduce" else kind
+    opcode = f"{op.opcode}, after partitioning"
     detail = _SUMS[kind].format(
-        name=op.name, opcode=op.opcode, cuts=_cuts_words(1), part=PART_OF_OPERANDS
+        name=op.name, opcode=opcode, cuts=_cuts_words(1), part=PART_OF_OPERANDS
     )
     return CollectiveCause(kind, detail, (), None, Grade.MATCHED, _NO_OP)
 

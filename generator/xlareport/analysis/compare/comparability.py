@@ -16,7 +16,6 @@ _LEAST = 5
 """Fewer arguments or ops than this are no evidence."""
 _LEFT_OUT = 0.05
 """The share of bytes in memory on a chip up to which times of two chips are compared."""
-_DRAWINGS = frozenset({"hlo-dot", "hlo-html", "hlo-url"})
 _END = "after_optimizations"
 
 
@@ -75,12 +74,7 @@ def is_optimized(side: Sketched) -> bool:
 def is_drawn_on_one_side(comparison: Comparison) -> bool:
     """Return whether one side has drawings alone: what these omit is no difference."""
     base, head = comparison.base, comparison.head
-    return base is not None and head is not None and _is_drawn(base) != _is_drawn(head)
-
-
-def _is_drawn(side: Sketched) -> bool:
-    kinds = {artifact.name.kind for stage in side.stages for artifact in stage.artifacts}
-    return bool(kinds) and kinds <= _DRAWINGS
+    return base is not None and head is not None and base.is_drawn != head.is_drawn
 
 
 def are_unlike(base: Program, head: Program) -> bool:

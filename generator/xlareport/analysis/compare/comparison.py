@@ -21,6 +21,9 @@ from xlareport.snapshots import OPTIMIZED
 _OF_WRITING = frozenset({"instructions"})
 """Figures that differ with the form of a file: newer texts write no get-tuple-element."""
 _BOOKKEEPING = frozenset({"get-tuple-element"})
+_DRAWINGS = frozenset({"hlo-dot", "hlo-html", "hlo-url"})
+_OF_DRAWINGS = frozenset({"collectives", "fusions", "kernels"})
+"""Figures that a drawing has as a text does: it omits constants and attributes."""
 DEVICE = "device"
 """The name under which the device appears among the options."""
 DISABLED = "xla_disable_hlo_passes"
@@ -56,6 +59,12 @@ class Sketched(Struct, frozen=True):
     def unordered(self) -> bytes:
         """Return the digest of the final instructions in any order; empty if they are not known."""
         return b"" if self.final is None else self.snapshots[self.final].instructions
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether all of its snapshots are drawings, which omit constants and attributes."""
+        kinds = {artifact.name.kind for stage in self.stages for artifact in stage.artifacts}
+        return bool(kinds) and kinds <= _DRAWINGS
 
     @property
     def is_optimized(self) -> bool:
@@ -177,6 +186,7 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
     base, head = replace(base, facts=ours), replace(head, facts=theirs)
     bare = base.bare or head.bare
     is_same = not bare and _end_alike(base, head)
+    has_counts = not bare and not is_same and base.is_drawn == head.is_drawn
     passes, others = ({}, {}) if bare else (_passes(base.snapshots), _passes(head.snapshots))
     return Comparison(
         pair=pair,
@@ -190,7 +200,7 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
             for quantity in _quantities(base, head)
             if not (is_same and quantity.name in _OF_WRITING and quantity.base != quantity.head)
         ),
-        opcodes=() if bare or is_same else _opcodes(base.summary, head.summary),
+        opcodes=_opcodes(base.summary, head.summary) if has_counts else (),
         options=(*_device(base, head), *_options(base.summary, head.summary)),
         ports=() if bare else tuple(_ports(base.summary.signature, head.summary.signature)),
         only_base=tuple(text for text in passes if text not in others),
@@ -204,6 +214,11 @@ def _end_alike(base: Sketched, head: Sketched) -> bool:
 
 def _quantities(base: Sketched | None, head: Sketched | None) -> list[Quantity]:
     ours, theirs = (known_figures(side) if side else {} for side in (base, head))
+    if base is not None and head is not None and base.is_drawn != head.is_drawn:
+        ours, theirs = (
+            {name: value for name, value in figures.items() if not drawn or name in _OF_DRAWINGS}
+            for figures, drawn in ((ours, base.is_drawn), (theirs, head.is_drawn))
+        )
     return [compare_figure(name, ours.get(name), theirs.get(name)) for name in {**ours, **theirs}]
 
 

@@ -68,9 +68,8 @@ def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
     if cost.flops is None or cost.main_memory_bytes is None:
         return None
     products = sum(flops / device.matrix_peak(kind) for kind, flops in cost.matrix_flops)
-    others = sum(flops / device.vector_peak(kind) for kind, flops in cost.vector_flops)
     return LeastTime(
-        arithmetic=max(products, others),
+        arithmetic=max(products, device.vector_seconds(cost.vector_flops)),
         memory=cost.main_memory_bytes / device.bandwidth,
         interconnect=sum(
             model_time(collective, device).seconds or 0.0 for collective in cost.traffic

@@ -136,6 +136,8 @@ OF_THE_RESULT: tuple[Rule, ...] = (
 RULES: tuple[Rule, ...] = (*OF_THE_PROGRAM, *OF_THE_RESULT)
 OF_HELPERS: tuple[Rule, ...] = (large_constants, out_of_memory)
 """Rules that also apply to helper modules; operations outside of jit donate nothing."""
+NEGLIGIBLE = 1e-8
+"""Seconds of all executions in a run: a hundredth of the launch of one kernel."""
 OF_STEPS: tuple[Rule, ...] = (random_numbers,)
 """Rules that do not apply to initializations, because these run once."""
 
@@ -150,7 +152,13 @@ def find_findings(case: Case) -> tuple[Finding, ...]:
         return ()
     rules = RULES if case.is_optimized else OF_THE_PROGRAM
     findings = qualify_shares(case, chain.from_iterable(map(case.findings_of, rules)))
-    return merge_findings(map(_shortened, refer_to_causes(findings)))
+    merged = merge_findings(map(_shortened, refer_to_causes(findings)))
+    return tuple(finding for finding in merged if not _is_negligible(finding))
+
+
+def _is_negligible(finding: Finding) -> bool:
+    """Return whether all that a finding saves is time, and too little to be worth a look."""
+    return 0 < finding.any_seconds < NEGLIGIBLE and not finding.bytes
 
 
 def _shortened(finding: Finding) -> Finding:

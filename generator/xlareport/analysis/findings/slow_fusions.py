@@ -3,7 +3,8 @@
 TPU only, if the compiler writes its estimated cycles. A fusion takes 2% or more of the cycles of
 all fusions, and its roofline time is less than a tenth of these cycles at the chip's clock rate. Of
 a fusion that takes 10% or more, and 100,000 cycles in a run, it is less than a quarter. All its
-inputs and outputs count as HBM accesses. A fusion of fewer than 20,000 cycles in one execution is
+inputs and outputs count as HBM accesses; work other than matmuls counts at the rate of the vector
+unit, not of the matrix unit. A fusion of fewer than 20,000 cycles in one execution is
 not reported by itself, because fixed costs and latency are most of its estimate; all of them in
 loops that are that far below the roofline are one finding, if they take 5% or more of the cycles.
 Where the clock rate is not known, shares of all fusions
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.roofline import time_of_runs
+from xlareport.analysis.cost.roofline import estimate_time, time_of_runs
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import InstructionKey
@@ -108,9 +109,8 @@ def _finding(
         places=(place,),
         evidence=(
             f"`{place[1]}` has {cycles:,} estimated cycles{time}; its roofline time is "
-            f"{units.seconds(least / runs)}, with every input and output counted as HBM accesses, "
-            f"also those in VMEM. {together}{whole} {units.share(share)} of the cycles of all "
-            "fusions."
+            f"{units.seconds(least / runs)}, {_limit_words(case, instruction)}. "
+            f"{together}{whole} {units.share(share)} of the cycles of all fusions."
         ),
         suggestion=(
             "Check its graph for a gather, a reduction over a minor dimension, or small or "
@@ -148,6 +148,16 @@ def _short_finding(case: Case, short: list[_Fusion], share: float, clock: float)
         seconds=saved if case.basis.clock else None,
         cycle_seconds=None if case.basis.clock else saved,
     )
+
+
+def _limit_words(case: Case, cost: InstructionCost) -> str:
+    """Return what the roofline time of a fusion is the time of: its accesses or its arithmetic."""
+    least = estimate_time(cost, case.device)
+    if least is None or least.arithmetic < case.time_of_bytes(cost.bytes_accessed or 0):
+        return "with every input and output counted as HBM accesses, also those in VMEM"
+    vector_seconds = case.device.vector_seconds(cost.vector_flops)
+    unit = "vector" if vector_seconds == least.arithmetic else "matrix"
+    return f"by its arithmetic at the peak of the {unit} unit"
 
 
 def _least(case: Case, cost: InstructionCost) -> float:

@@ -94,7 +94,7 @@ def _finding(
         title=f"Exposed (non-overlapped) {kind}: {why}",
         places=tuple(figures.collective.key for figures in exposed),
         evidence=(
-            f"{count_words(len(exposed), len(alike), kind)}, {why}: {_sent_words(exposed)} "
+            f"{_subject(exposed, alike, is_synchronous=is_synchronous)}: {_sent_words(exposed)} "
             f"sent per device and module execution, {_time(case, exposed, alike)}. "
             f"Independent of `{first.collective.instruction}`: "
             f"{join_names(first.overlap.independent)}. {words_of_bound(case, exposed)}"
@@ -106,6 +106,23 @@ def _finding(
         seconds=hideable,
         seconds_together=sum_exposed(case, kind),
     )
+
+
+def _subject(
+    exposed: list[CollectiveFigures], alike: list[CollectiveFigures], *, is_synchronous: bool
+) -> str:
+    """Return which of a kind are meant: those that could overlap, not all of their form."""
+    which = count_words(len(exposed), len(alike), exposed[0].collective.kind)
+    is_single = len(exposed) == 1
+    verb = ("run" if is_synchronous else "end") + ("s" if is_single else "")
+    how = "synchronously" if is_synchronous else "directly after the start"
+    overlaps = f"although independent work could overlap {'it' if is_single else 'them'}"
+    same_form = sum(_form(figures)[1] for figures in alike) if is_synchronous else 0
+    others = ""
+    if len(exposed) < same_form:
+        number = "all" if same_form == len(alike) else f"{same_form:,} of the"
+        others = f" ({number} {len(alike):,} are synchronous)"
+    return f"{which} {verb} {how} {overlaps}{others}"
 
 
 def sum_exposed(case: Case, kind: str) -> float:

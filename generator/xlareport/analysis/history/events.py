@@ -14,7 +14,7 @@ from xlareport.analysis.matching.search.pairing import (
     Place,
     Relation,
 )
-from xlareport.analysis.matching.search.reasons import TakenOut
+from xlareport.analysis.matching.search.reasons import PartialResults, TakenOut
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of, live_computations
 from xlareport.analysis.matching.sides.families import family_of
@@ -110,7 +110,9 @@ def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent
         return HistoryEvent(number, Event.ADDED, place, (), (), pairing.grade, reason)
     sources = pairing.before or taken_from(pairing)
     event = Event.CREATED if sources else _UNTRACED.get(pairing.cause, Event.ADDED)
-    return HistoryEvent(number, event, place, sources, (), pairing.grade, str(pairing.reason))
+    known = pairing.reason
+    why = known.in_full if isinstance(known, PartialResults) else str(known)
+    return HistoryEvent(number, event, place, sources, (), pairing.grade, why)
 
 
 class GivenResult(NamedTuple):
@@ -239,6 +241,8 @@ def _events_between(
         pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
     pairing = _without_dead_clones(matching, pairing, after)
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
+    if _is_duplicate(pairing, before) and (anew or pairing.relation is Relation.SWAPPED):
+        pairing, anew = replace(pairing, relation=Relation.MERGED), False
     metadata = ""
     if pairing.relation in _EVENTS and not anew:
         event, evidence = _EVENTS[pairing.relation], _evidence(pairing, places)
@@ -274,6 +278,11 @@ def _without_dead_clones(matching: Matching, pairing: Pairing, after: Place) -> 
         return pairing
     relation = Relation.CLONED if len(kept) > 1 else Relation.SAME
     return replace(pairing, after=kept, relation=relation)
+
+
+def _is_duplicate(pairing: Pairing, before: Place) -> bool:
+    """Return whether an instruction is one more than those that a pairing goes on with."""
+    return before not in pairing.before[: len(pairing.after)]
 
 
 def _evidence(pairing: Pairing, places: tuple[Place, Place]) -> PairEvidence:

@@ -343,6 +343,7 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
     """Return the instructions that an instruction came from, in the previous snapshot.
 
     Literals in a fusion or call are left out if it has other sources: every module has equal ones.
+    Iotas are none: a device's part of one is computed.
     """
     pairing = matching.pairing_after(place)
     if is_constant_of_expansion(matching, pairing, place):
@@ -352,7 +353,7 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
         return (given.source,)
     if pairing is not None:
         held = pairing.before if pairing.relation in _HOLDING else ()
-        computing = (source for source in held if not _is_literal(matching.before, source))
+        computing = (source for source in held if not _is_constant(matching.before, source))
         taken_in = pairing.taken_in if place == pairing.after[0] else ()
         return tuple(computing) or (*pairing.before, *taken_in, *taken_from(pairing))
     same = matching.partner_before(place)
@@ -362,6 +363,11 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
 def _is_literal(module: HloModule, place: Place) -> bool:
     line = module.find(*place)
     return line is not None and not line.operands and line.opcode != "parameter"
+
+
+def _is_constant(module: HloModule, place: Place) -> bool:
+    line = module.find(*place)
+    return _is_literal(module, place) and line is not None and line.opcode != "iota"
 
 
 def _back(snapshots: SnapshotSequence, number: int, place: Place) -> Iterator[HistoryEvent]:

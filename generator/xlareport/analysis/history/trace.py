@@ -69,9 +69,8 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     first, last = 0, len(snapshots.modules) - 1
     ends = ends or _ends(snapshots, subject)
     origins = standings(snapshots.modules[first], ends.origins)
-    subjects = standings(snapshots.modules[subject.number], subject.places)
-    fills = bool(origins) and not any(map(_computes, subjects))
-    is_known = fills or any(map(_computes, origins))
+    fills = bool(origins) and not _compute(snapshots.modules[subject.number], subject.places)
+    is_known = fills or _compute(snapshots.modules[first], ends.origins)
     begun = () if is_known else beginnings(snapshots, subject.number, subject.places)
     added = _foremost(snapshots, begun)
     return Trace(
@@ -98,9 +97,17 @@ def _is_heavy(snapshots: SnapshotSequence, addition: HistoryEvent) -> bool:
     return line is not None and family_of(line) is not None
 
 
-def _computes(origin: InstructionState) -> bool:
-    """Return whether an origin is more than a constant for a new instruction."""
-    return origin.opcode not in ("broadcast", "constant")
+def _compute(module: HloModule, places: Iterable[Place]) -> bool:
+    """Return whether one of some places is more than a constant for a new instruction."""
+    return any(_computes(module, place) for place in places)
+
+
+def _computes(module: HloModule, place: Place) -> bool:
+    line = module.find(*place)
+    if line is None or line.opcode == "constant":
+        return False
+    source = module.by_name[place.computation].operand(line)
+    return line.opcode != "broadcast" or (source is not None and source.opcode != "constant")
 
 
 def _ends(snapshots: SnapshotSequence, subject: Subject) -> Ends:

@@ -25,6 +25,7 @@ from xlareport.analysis.matching.rules.arithmetic import (
     factored,
     gathered,
     nested_reduces,
+    one_hot,
     powers,
     quotients,
     reciprocals,
@@ -61,6 +62,7 @@ from xlareport.analysis.matching.rules.movement import (
     raised,
     repetitions,
     sliced,
+    sunk_slices,
     swaps,
 )
 from xlareport.analysis.matching.search.result import Matching
@@ -104,6 +106,7 @@ _RULES = (
     loops.loops,
     bodies.inlined,
     strength.reduced,
+    one_hot.selected,
     joined.joined,
     sums.reassociated,
     identity.same_name,
@@ -196,9 +199,11 @@ _PARTS = (
     moved_copies.repeated,
     moved_copies.equal_copies,
     repetitions.unrepeated,
+    sunk_slices.sunk_slices,
     cloned_producers.cloned,
     peeled.peeled,
     left_behind.unread_shares,
+    left_behind.unread_reshapes,
     left_behind.left_behind,
 )
 """Rules that extend existing pairs; they need no unpaired old instructions."""

@@ -7,6 +7,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import (
     BothBranches,
     InHalves,
+    OfCopy,
     Regrouped,
     RegroupedPart,
 )
@@ -126,6 +127,8 @@ def _of_reason(change: Change) -> str:
     """Return the template of what its reason says; empty for others."""
     if isinstance(change.reason, BothBranches):
         return "{old}{where} was inlined into {members}: {reason}"
+    if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):
+        return "{old}{where} became {new} {reason}"
     regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, _REGROUPED)
     return "{old}{where} became {new}, {reason}" if regrouped else ""
 

@@ -1,12 +1,12 @@
-"""Clones that took the place of their originals: in effect, the original was moved."""
+"""Clones that took the place of their originals: in effect, these were moved or replaced."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.analysis.matching.search.reasons import Past, PastBroadcast
+from xlareport.analysis.matching.search.reasons import OfCopy, Past, PastBroadcast
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import CopyPlace, Difference
 from xlareport.analysis.steps.kinds import Kind
@@ -24,7 +24,7 @@ def with_moved_clones(changes: Iterable[Change]) -> list[Change]:
     left = {change.before for change in rows if change.kind is Kind.LEFT}
     clones = Counter(change.before for change in rows if change.kind is Kind.CLONED)
     alone = {place for place in left if clones[place] == 1}
-    moves = [_as_move(change, alone) for change in rows]
+    moves = [_as_move(change, alone) or _as_replaced(change, left) for change in rows]
     moved = {move.before for move in moves if move is not None}
     return [
         move or change
@@ -46,6 +46,15 @@ def _as_move(change: Change, alone: set[Place | None]) -> Change | None:
         reason=replace(reason, of_copy=False),
         details=(_with_shape(change.details),),
     )
+
+
+def _as_replaced(change: Change, left: Collection[Place | None]) -> Change | None:
+    if not isinstance(change.reason, OfCopy) or change.before not in left:
+        return None
+    if change.kind not in (Kind.CLONED, Kind.REPLACED):
+        return None
+    details = (*change.details, _DEAD_ORIGINAL)
+    return replace(change, kind=Kind.REPLACED, kinds=(Kind.REPLACED,), details=details)
 
 
 def _with_shape(details: tuple[Difference, ...]) -> Difference:

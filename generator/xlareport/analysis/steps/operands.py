@@ -314,13 +314,14 @@ def _is_passed(matching: Matching, was: Place, now: Place) -> bool:
 
 
 def _has_passed(matching: Matching, was: Place, now: Place) -> bool:
-    """Return whether what is read now has passed what was read before, and reads that."""
+    """Return whether what is read now has passed what was read before, and reads that or a copy."""
     pairing, line = matching.pairing_after(now), matching.after.find(*now)
+    if pairing is not None and pairing.relation is Relation.CLONED:
+        reason = pairing.known_of(pairing.before[0], now).reason
+        return isinstance(reason, Past) and reason.instruction == was.instruction
     if pairing is None or pairing.relation is not Relation.SWAPPED or line is None:
         return False
-    return matching.partner_after(was) in {
-        Place(now.computation, name) for name in line.operand_names
-    }
+    return matching.partner_after(was) in {Place(now.computation, n) for n in line.operand_names}
 
 
 _SUNK = frozenset({Relation.CLONED, Relation.MERGED, Relation.SAME})

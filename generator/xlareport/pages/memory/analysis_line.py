@@ -7,7 +7,9 @@ from xlareport.knowledge.memory_spaces import space_name
 from xlareport.runtime import units
 from xlareport.runtime.english import listing
 
-_CPU_PEAK = " (jaxlib's peak on CPU excludes temporaries)"
+_SINCE = "from jaxlib 0.7.0 on"
+"""The releases whose `CompiledMemoryStats` has a peak: 0.6.2 has none."""
+_CPU_PEAK = "on CPU it excludes temporaries"
 
 
 def analysis_line(memory: MemoryReport, backend: str | None) -> str:
@@ -30,7 +32,8 @@ def analysis_line(memory: MemoryReport, backend: str | None) -> str:
     parts = (f"{name} {how}{units.byte_size(size)}" for name, (how, size) in known_sizes.items())
     words = ", ".join(parts)
     unknown = listing([*(name for name in sizes if name not in known_sizes), "generated code size"])
-    note = _peak_note(held, stats, backend, memory.chip)
+    notes = [_SINCE, _peak_note(held, stats, backend, memory.chip)]
+    note = f" ({'; '.join(filter(None, notes))})" if "peak" in known_sizes else ""
     return f"`memory_analysis()`: {words}{note}; {unknown} not in the dump."
 
 
@@ -44,7 +47,7 @@ def _peak_note(held: HeldMemory, stats: MemoryStats, backend: str | None, chip: 
     main = space_name(backend, DEFAULT_SPACE, chip)
     size = units.byte_size(stats.peak_space_bytes)
     counted = "a result counts in addition to the operand that it replaces"
-    return f" ({size} of it in {space}, where {counted}; peak memory is {main} alone)"
+    return f"{size} of it in {space}, where {counted}; peak memory is {main} alone"
 
 
 def describe_padding(memory: MemoryReport) -> str:

@@ -26,6 +26,7 @@ _INVISIBLE = re.compile(
 )
 _FLAG_BEGINS = re.compile(r"--?[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
 _FLAG = re.compile(r"(?<![\w-])--[a-z]\w*(?:=[\w-]+)?")
+_BREAKS = re.compile(r"(?<=[._/])(?=[^._/])")
 UNKNOWN = Markup('<span class="xr-unknown" title="not known">\N{EN DASH}</span>')
 
 
@@ -58,6 +59,14 @@ def text(value: object) -> Markup:
     if isinstance(value, Markup):
         return value
     return Markup(_PUNCTUATION.sub(_reference, visible(str(value))))  # noqa: S704 - escaped
+
+
+def breakable(value: str) -> Markup:
+    """Return a name that may break behind its underscores, dots and slashes, before within words.
+
+    `breakable` of the script does the same in tables.
+    """
+    return Markup("<wbr>").join(text(part) for part in _BREAKS.split(value))
 
 
 def visible(value: str) -> str:
@@ -228,6 +237,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "md": text,
     "e": text,
     "escape": text,
+    "breakable": breakable,
     "code": code,
     "word": word,
     "folded_shape": folded_shape,

@@ -30,6 +30,14 @@ class ShardingFigure(Struct, frozen=True):
     """Empty if nothing is divided, or the drawing would be too large."""
 
 
+class ShardyFile(Struct, frozen=True):
+    """One of Shardy's texts."""
+
+    file: str
+    words: str
+    """What it has, with a period."""
+
+
 class ShardingsPage(PartPage, frozen=True):
     """Everything on the page."""
 
@@ -41,8 +49,8 @@ class ShardingsPage(PartPage, frozen=True):
     more_figures: str
     changes: str
     rematerializations: str
-    shardy: tuple[str, ...]
-    """A sentence on each of Shardy's texts; empty without such texts."""
+    shardy: tuple[ShardyFile, ...]
+    """Empty without such texts."""
 
 
 def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPage:
@@ -116,11 +124,11 @@ def _changes_sentence(record: ShardingsRecord) -> str:
     )
 
 
-def _shardy(step: ShardyStep) -> str:
+def _shardy(step: ShardyStep) -> ShardyFile:
     meshes = "; ".join(f"mesh {mesh.name}: {mesh.axes}" for mesh in step.meshes) or "no mesh"
     manual = "".join(f"; shard_map over {axes}" for axes in step.manual_axes)
     count = units.plural(step.count, "value with a sharding", "values with shardings")
-    return f"{step.path.rpartition('/')[2]}: {count}; {meshes}{manual}."
+    return ShardyFile(step.path.rpartition("/")[2], f"{count}; {meshes}{manual}.")
 
 
 def _rematerializations(record: ShardingsRecord) -> str:

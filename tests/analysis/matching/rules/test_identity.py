@@ -996,3 +996,30 @@ def test_what_is_alone_in_its_computation_is_no_guess(read: Read) -> None:
         assert pairing is not None
         assert pairing.after == (Place(f"sum.{number}", f"add.{number}9"),)
         assert pairing.grade is Grade.MATCHED
+
+
+def test_a_reduction_of_one_element_each_is_no_other_candidate(read: Read) -> None:
+    """A softmax sums over a dimension that its first sum kept; of a device's part one sum is left.
+
+    The negation, which the first sum passes, and the other size hide what the sums read.
+    """
+    head = (
+        "HloModule m\n\n%add (x: f32[], y: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n"
+        "  %y = f32[] parameter(1)\n  ROOT %s = f32[] add(%x, %y)\n}\n\n"
+    )
+    before = head + (
+        "ENTRY %main (a: f32[8,16]) -> f32[8] {\n  %a = f32[8,16]{1,0} parameter(0)\n"
+        "  %zero = f32[] constant(0)\n  %n = f32[8,16]{1,0} negate(%a)\n"
+        f"  %sum.1 = f32[8]{{0}} reduce(%n, %zero), dimensions={{1}}, to_apply=%add, {_ORIGIN}\n"
+        "  %r = f32[8,1]{1,0} reshape(%sum.1)\n  %d = f32[8,1]{1,0} tanh(%r)\n"
+        f"  ROOT %sum.2 = f32[8]{{0}} reduce(%d, %zero), dimensions={{1}}, to_apply=%add, {_ORIGIN}"
+        "\n}\n"
+    )
+    after = head + (
+        "ENTRY %main (a: f32[4,16]) -> f32[4] {\n  %a = f32[4,16]{1,0} parameter(0)\n"
+        "  %zero = f32[] constant(0)\n"
+        f"  %total = f32[4]{{0}} reduce(%a, %zero), dimensions={{1}}, to_apply=%add, {_ORIGIN}\n"
+        "  %n = f32[4]{0} negate(%total)\n  ROOT %d = f32[4]{0} tanh(%n)\n}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "sum.1")) == Place("main", "total")

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.steps.kinds import Kind
@@ -86,3 +88,41 @@ def test_a_share_that_nothing_reads_continues_what_was_divided(read: Read) -> No
 def test_what_is_no_share_of_it_is_new(read: Read) -> None:
     other = _DIVIDED.replace("%zeros.9 = f32[2]", "%zeros.9 = f32[16]")
     assert match(read(_WHOLE), read(other)).partner_after(Place("main", "zeros.1")) is None
+
+
+_RESHAPED = """HloModule m
+
+ENTRY %main (a: f32[4,8,1]) -> f32[4,8] {
+  %a = f32[4,8,1]{2,1,0} parameter(0)
+  %reshape.1 = f32[4,8]{1,0} reshape(%a)
+NEW
+  ROOT %out = f32[4,8]{1,0} negate(%READ)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("new", "last"),
+    [
+        (
+            "  %copy.2 = f32[4,8,1]{1,0,2} copy(%a)\n  %bitcast.3 = f32[4,8]{1,0} bitcast(%copy.2)",
+            "bitcast.3",
+        ),
+        (
+            "  %bitcast.3 = f32[4,8]{0,1} bitcast(%a)\n  %copy.2 = f32[4,8]{1,0} copy(%bitcast.3)",
+            "copy.2",
+        ),
+    ],
+)
+def test_a_reshape_that_is_left_became_the_copy_and_bitcast_that_is_read_instead(
+    read: Read, new: str, last: str
+) -> None:
+    before = _RESHAPED.replace("NEW\n", "").replace("READ", "reshape.1")
+    told = step(read(before), read(_RESHAPED.replace("NEW", new).replace("READ", last)))
+    words = " ".join((told.headline, *told.account))
+    assert f"`%reshape.1` in `main` became `%{last}` beside `%copy.2`, which changes the" in words
+    assert "without live users" not in words
+    kept = _RESHAPED.replace("NEW", new).replace("negate(%READ)", f"add(%{last}, %reshape.1)")
+    both = before.replace("negate(%reshape.1)", "add(%reshape.1, %reshape.1)")
+    told = step(read(both), read(kept))
+    assert "became" not in " ".join((told.headline, *told.account))

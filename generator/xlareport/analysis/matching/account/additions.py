@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
+from xlareport.analysis.matching.account.combined_parts import reasons_by_partial_results
 from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.taken_out import list_joined, taken_out
@@ -27,7 +28,7 @@ from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.graph import Frame, Node
 from xlareport.analysis.matching.sides.leftovers import is_dead_copy, is_idle
-from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES, SAME_ORDER
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
 
@@ -276,7 +277,7 @@ class Additions:
 
     def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
         line = node.instruction
-        yield from self._reasons_by_partial_results(node)
+        yield from reasons_by_partial_results(self._search.after, node)
         taken = taken_out(self._search, self._joined, node)
         if taken is not None:
             yield Grade.MATCHED, taken
@@ -301,18 +302,6 @@ class Additions:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, IDLE
-
-    def _reasons_by_partial_results(self, node: Node) -> Iterator[tuple[Grade, str]]:
-        """Yield what a new sum over devices combines, if that has its op_name and a counterpart."""
-        line, op_name = node.instruction, node.instruction.metadata.op_name
-        if line.opcode not in REDUCING_COLLECTIVES or not op_name:
-            return
-        operands = [operand for operand, _ in self._search.after.graph.operands(node)]
-        more = f" and of {len(operands) - 1:,} more" if len(operands) > 1 else ""
-        for operand in operands:
-            known = operand.instruction
-            if operand.partner is not None and known.metadata.op_name == op_name:
-                yield Grade.MATCHED, f"it combines partial results of %{known.name}{more}"
 
     @cached_property
     def _joined(self) -> Mapping[Node, Node]:

@@ -45,6 +45,11 @@ def copies_merged(search: Search) -> Iterator[Copy]:
     yield from copies.of(unpaired(search.computations, 0))
 
 
+def _goes_on(node: Node) -> bool:
+    """Return whether a caller still exists, and not as an instruction that calls nothing."""
+    return node.kept or (node.partner is not None and bool(node.partner.instruction.called))
+
+
 class _Copies:
     """Finds the originals of one side's computations on the other side."""
 
@@ -85,9 +90,9 @@ class _Copies:
         return self._known[name]
 
     def _may_go_on(self, sites: Sequence[tuple[Computation, Call]]) -> bool:
-        """Return whether any caller is new, or still exists."""
+        """Return whether any caller is new, or goes on as one that calls something."""
         nodes = [self._node(computation, call.instruction) for computation, call in sites]
-        return any(self._are_new or node is None or node.partner or node.kept for node in nodes)
+        return any(self._are_new or node is None or _goes_on(node) for node in nodes)
 
     def _called_by_likes(
         self, name: str, sites: Sequence[tuple[Computation, Call]]

@@ -1,9 +1,16 @@
-"""Rules for what a pass left without users: originals under longer names, and unread shares."""
+"""Rules for what a pass left without users: originals under longer names, shares, reshapes."""
 
 from collections.abc import Hashable, Iterable, Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free, operand_pairs, origin
+from xlareport.analysis.matching.search.nodes import (
+    is_free,
+    node_after,
+    operand_pairs,
+    origin,
+    read_at,
+)
 from xlareport.analysis.matching.search.pairing import Relation
+from xlareport.analysis.matching.search.reasons import OfCopy
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.leftovers import is_dead
@@ -42,6 +49,30 @@ def unread_shares(search: Search) -> None:
             for read, now in operand_pairs(search, node, other):
                 if is_free(read) and is_free(now):
                     search.link(read, now, Grade.MATCHED, "what it reads", unread=True)
+
+
+def unread_reshapes(search: Search) -> None:
+    """Note what reads a new layout instead of a reshape as its copy: a copy with a bitcast."""
+    if not any(node.instruction.opcode == "copy" for node in search.after.open()):
+        return
+    for link in list(search.links):
+        for read, now in operand_pairs(search, link.before, link.after):
+            if read.instruction.opcode == "reshape" and not is_free(read) and is_free(now):
+                _note_copy(search, read, now)
+
+
+def _note_copy(search: Search, reshape: Node, now: Node) -> None:
+    behind = read_at(search.after, now, 0)
+    pair = [node for node in (now, behind) if node is not None and is_free(node)]
+    if behind is None or {node.instruction.opcode for node in pair} != {"bitcast", "copy"}:
+        return
+    source, reads = read_at(search.before, reshape, 0), read_at(search.after, behind, 0)
+    same = source is not None and reads is not None and node_after(search, source) is reads
+    itself = node_after(search, reshape)
+    same = same and itself is not None and is_dead(itself)
+    if same and now.instruction.shape.dimensions == reshape.instruction.shape.dimensions:
+        copy = next(node for node in pair if node.instruction.opcode == "copy")
+        search.copies.setdefault(now, (reshape, OfCopy(copy.instruction.name)))
 
 
 def _keyed(side: Side, nodes: Iterable[Node]) -> Iterator[tuple[Hashable, Node]]:

@@ -31,6 +31,17 @@ class PastBroadcast(Struct, frozen=True):
         return f"{'a further copy, ' if self.of_copy else ''}past a broadcast"
 
 
+class OfCopy(Struct, frozen=True):
+    """A bitcast of a new copy, or such a copy of a bitcast, in the place of a reshape."""
+
+    copy: str
+    """The name of the copy, without `%`."""
+
+    def __str__(self) -> str:
+        """Return `beside %copy.1, which changes the layout; nothing live reads the original`."""
+        return f"beside %{self.copy}, which changes the layout; nothing live reads the original"
+
+
 class FirstIteration(Struct, frozen=True):
     """A copy of a line of a loop's body that does its work in the first iteration."""
 
@@ -150,6 +161,33 @@ class TakenOut(Struct, frozen=True):
         return f"takes the result of %{self.member} out of %{self.whole}"
 
 
+class PartialResults(Struct, frozen=True):
+    """A new sum over devices of the partial results of several instructions."""
+
+    now: str
+    """The name of one with the op_name of the sum, without `%`."""
+    former: tuple[str, ...]
+    """The names before of those with a counterpart, without `%`."""
+    count: int
+    """How many these are now."""
+    others: int
+    """Operands without one."""
+
+    def __str__(self) -> str:
+        """Return `it combines partial results of %reduce.1 and of 16 more`."""
+        more = self.count - 1 + self.others
+        return f"it combines partial results of %{self.now} and of {more:,} more"
+
+    @property
+    def in_full(self) -> str:
+        """Words with the names before."""
+        whole = str(self)
+        if self.count > 1:
+            more = f" and of {self.others:,} more" if self.others else ""
+            whole = f"it combines partial results of {self.count:,} instructions{more}"
+        return f"{whole}; before: {', '.join(f'%{name}' for name in self.former)}"
+
+
 Reason: TypeAlias = (
     str
     | AfterLoop
@@ -163,4 +201,6 @@ Reason: TypeAlias = (
     | BothBranches
     | TakenOut
     | WithUser
+    | PartialResults
+    | OfCopy
 )

@@ -87,6 +87,77 @@ def test_converts_around_the_sum_of_a_product_are_parts_of_the_dot(read: Read) -
     assert "split into 4 instructions, including `%reduce.6` and `%multiply.5`" in headline
 
 
+def test_a_product_over_two_dimensions_goes_on_in_fusions_with_its_sum_in_stages(
+    read: Read,
+) -> None:
+    before = _module(
+        "  %dot.1 = f32[] dot(%c, %c), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}\n"
+        "  ROOT %out = f32[] tanh(%dot.1)\n",
+        "f32[]",
+    )
+    after = _module(
+        "  %zero = f32[] constant(0)\n"
+        "  %fusion.1 = f32[32]{0} fusion(%c), kind=kLoop, calls=%multiplied\n"
+        "  %fusion.2 = f32[4]{0} fusion(%fusion.1, %zero), kind=kLoop, calls=%windows\n"
+        "  %fusion.3 = f32[] fusion(%fusion.2, %zero), kind=kLoop, calls=%rest\n"
+        "  ROOT %out = f32[] tanh(%fusion.3)\n",
+        "f32[]",
+    ).replace("ENTRY", _IN_FUSIONS)
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "dot.1"))
+    assert pairing is not None
+    assert [place.instruction for place in pairing.after] == ["sum.2", "multiply.5", "sum.1"]
+    assert pairing.relation is Relation.SPLIT
+
+
+_IN_FUSIONS = """%multiplied (p: f32[4,8]) -> f32[32] {
+  %p = f32[4,8]{1,0} parameter(0)
+  %multiply.5 = f32[4,8]{1,0} multiply(%p, %p)
+  ROOT %flat = f32[32]{0} bitcast(%multiply.5)
+}
+
+%windows (q: f32[32], z: f32[]) -> f32[4] {
+  %q = f32[32]{0} parameter(0)
+  %z = f32[] parameter(1)
+  ROOT %sum.1 = f32[4]{0} reduce-window(%q, %z), window={size=8 stride=8}, to_apply=%sum
+}
+
+%rest (r: f32[4], w: f32[]) -> f32[] {
+  %r = f32[4]{0} parameter(0)
+  %w = f32[] parameter(1)
+  ROOT %sum.2 = f32[] reduce(%r, %w), dimensions={0}, to_apply=%sum
+}
+
+ENTRY"""
+
+
+def test_a_product_of_a_value_that_was_made_anew_is_known_by_its_op_and_the_other_value(
+    read: Read,
+) -> None:
+    """An add has changed places with the reverse that it read: the values before differ."""
+    origin = ', metadata={op_name="jit(f)/dot_general"}'
+    before = _module(
+        "  %rev.1 = f32[8]{0} reverse(%b), dimensions={0}\n  %one = f32[] constant(1)\n"
+        "  %ones = f32[8]{0} broadcast(%one), dimensions={}\n"
+        "  %x = f32[8]{0} add(%rev.1, %ones)\n"
+        f"  %dot.1 = f32[4]{{0}} dot(%c, %x), lhs_contracting_dims={{1}}, "
+        f"rhs_contracting_dims={{0}}{origin}\n  ROOT %out = f32[4]{{0}} tanh(%dot.1)\n",
+        "f32[4]",
+    )
+    after = _module(
+        "  %one = f32[] constant(1)\n  %ones = f32[8]{0} broadcast(%one), dimensions={}\n"
+        "  %x = f32[8]{0} add(%b, %ones)\n  %rev.1 = f32[8]{0} reverse(%x), dimensions={0}\n"
+        "  %wide.2 = f32[4,8]{1,0} broadcast(%rev.1), dimensions={1}\n"
+        "  %multiply.5 = f32[4,8]{1,0} multiply(%c, %wide.2)\n  %zero = f32[] constant(0)\n"
+        "  %reduce.6 = f32[4]{0} reduce(%multiply.5, %zero), dimensions={1}, to_apply=%sum"
+        f"{origin}\n  ROOT %out = f32[4]{{0}} tanh(%reduce.6)\n",
+        "f32[4]",
+    )
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "dot.1"))
+    assert pairing is not None
+    assert [place.instruction for place in pairing.after] == ["reduce.6", "multiply.5"]
+    assert pairing.relation is Relation.SPLIT
+
+
 def test_parameters_of_sums_keep_their_numbers(read: Read) -> None:
     total = (
         "  %zero = f32[] constant(0)\n"

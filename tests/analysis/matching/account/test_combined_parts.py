@@ -1,0 +1,69 @@
+"""What a combined sum over devices is told to combine."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.history.instruction import SnapshotSequence, history
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_WHOLE = """HloModule m
+
+ENTRY %main (x: f32[8,4], w: f32[4,6], v: f32[4,2]) -> (f32[8,6], f32[8,2], f32[8,4]) {
+  %x = f32[8,4]{1,0} parameter(0)
+  %w = f32[4,6]{1,0} parameter(1)
+  %v = f32[4,2]{1,0} parameter(2)
+  %dot.1 = f32[8,6]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="jit(f)/first/dot_general"}
+  %dot.2 = f32[8,2]{1,0} dot(%x, %v), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="jit(f)/second/dot_general"}
+  ROOT %out = (f32[8,6]{1,0}, f32[8,2]{1,0}, f32[8,4]{1,0}) tuple(%dot.1, %dot.2, %x)
+}
+"""
+_PARTS = """HloModule m
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %main (x: f32[8,2], w: f32[2,6], v: f32[2,2]) -> (f32[8,6], f32[8,2], f32[8,2]) {
+  %x = f32[8,2]{1,0} parameter(0)
+  %w = f32[2,6]{1,0} parameter(1)
+  %v = f32[2,2]{1,0} parameter(2)
+  %convolution.5 = f32[8,6]{1,0} convolution(%x, %w), dim_labels=bf_io->bf, \
+metadata={op_name="jit(f)/first/dot_general"}
+  %convolution.6 = f32[8,2]{1,0} convolution(%x, %v), dim_labels=bf_io->bf, \
+metadata={op_name="jit(f)/second/dot_general"}
+  %bitcast.5 = f32[8,6]{1,0} bitcast(%convolution.5)
+  %bitcast.6 = f32[8,2]{1,0} bitcast(%convolution.6)
+  %all-reduce.1 = (f32[8,6]{1,0}, f32[8,2]{1,0}) all-reduce(%bitcast.5, %bitcast.6), \
+to_apply=%sum, metadata={op_name="jit(f)/first/dot_general"}
+  %first = f32[8,6]{1,0} get-tuple-element(%all-reduce.1), index=0
+  %second = f32[8,2]{1,0} get-tuple-element(%all-reduce.1), index=1
+  ROOT %out = (f32[8,6]{1,0}, f32[8,2]{1,0}, f32[8,2]{1,0}) tuple(%first, %second, %x)
+}
+"""
+_SUM = Place("main", "all-reduce.1")
+
+
+def test_a_combined_sum_names_all_of_which_it_has_partial_results(read: Read) -> None:
+    before, after = read(_WHOLE), read(_PARTS)
+    added = match(before, after).pairing_after(_SUM)
+    assert added is not None
+    assert str(added.reason) == "it combines partial results of %convolution.5 and of 1 more"
+    first, *_ = history(SnapshotSequence([before, after]), 1, _SUM)
+    why = "it combines partial results of 2 instructions; before: %dot.1, %dot.2"
+    assert first.why == why
+
+
+def test_what_has_no_counterpart_is_counted(read: Read) -> None:
+    other = _PARTS.replace("bitcast(%convolution.6)", "iota(), iota_dimension=0")
+    added = SnapshotSequence([read(_WHOLE), read(other)])
+    first, *_ = history(added, 1, _SUM)
+    assert first.why == (
+        "it combines partial results of %convolution.5 and of 1 more; before: %dot.1"
+    )
