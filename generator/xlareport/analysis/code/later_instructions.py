@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.history.instruction import SnapshotSequence, TrailPoint, sources_of
-from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.dump.modules import SnapshotFiles
 from xlareport.hlo.graph import outside_fusions
 from xlareport.hlo.model import InstructionKey
@@ -79,6 +79,11 @@ class _Trails:
         matching = self._sequence.into(number) if number > self._fusion_step else None
         if matching is None:
             return None
+        pairing = matching.pairing_after(place)
+        if pairing is not None and pairing.relation is Relation.ADDED:
+            return (
+                point  # also a slice that takes the result of a former instruction out of another
+            )
         sources = sources_of(matching, place)
         origins = [self.beginning(number - 1, source) for source in sources]
         if None in origins:
