@@ -23,7 +23,9 @@ const ORDER = ["", "exact", "matched", "guessed"];
 /** @param {string} kind */
 function look(kind) {
   if (/^(added|cloned|copied|defined|fused|leftover|outlined|parameter)$/.test(kind)) return "added";
-  return /^(removed|dead|uncalled|unapplied|argument|merged|unified|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
+  return /^(removed|dead|uncalled|unapplied|argument|merged|unified|inlined|absorbed)$/.test(kind)
+    ? "removed"
+    : "changed";
 }
 
 /** @param {Names} names */
