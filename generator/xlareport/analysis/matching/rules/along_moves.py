@@ -74,7 +74,9 @@ class _Chains:
         """Yield open work on a value, with all open work after that computes the same."""
         before, after = self._search.before, self._search.after
         old = group_by_key((self._key(before, node), node) for node in _users(before, base))
-        users = dict.fromkeys(node for other in others for node in _users(after, other))
+        users = dict.fromkeys(
+            node for other in others for node in _users(after, other) if is_free(node)
+        )
         new = group_by_key((self._key(after, node), node) for node in users) if old else {}
         for key, nodes in old.items():
             yield from _of_one_op(nodes, new.get(key, []))
@@ -113,26 +115,30 @@ _TWO = 2
 def _of_one_op(
     nodes: Sequence[Node], others: Sequence[Node]
 ) -> Iterator[tuple[Node, Sequence[Node]]]:
-    """Yield nodes of one value with the new ones; of several nodes, by framework op."""
-    if len(nodes) == 1 and others:
-        yield nodes[0], others
+    """Yield nodes of one value with the new ones of their framework ops.
+
+    A node that no other has the value of can be of another op than all new ones.
+    """
+    if len(nodes) == 1 and others and is_free(nodes[0]):
+        same = [other for other in others if origin(other) == origin(nodes[0])]
+        yield nodes[0], same or others
         return
     by_op = group_by_key((origin(node), node) for node in nodes)
     for op_name, alike in by_op.items():
         same = [other for other in others if origin(other) == op_name]
-        if op_name and same and len(alike) == 1:
+        if op_name and same and len(alike) == 1 and is_free(alike[0]):
             yield alike[0], same
 
 
 def _users(side: Side, base: Node) -> list[Node]:
-    """Return the open work that reads a value, itself or behind moves."""
+    """Return the work that reads a value, itself or behind moves."""
     users: dict[Node, None] = {}
     waiting = [base]
     for moved in waiting:
         for user, place in side.users.get(moved, ()):
             if passed_operand(side, user) == place and len(waiting) <= _LONGEST:
                 waiting.append(user)
-            elif is_free(user) and _is_work(side, user):
+            elif _is_work(side, user):
                 users[user] = None
     return [*users]
 
