@@ -22,6 +22,7 @@ from xlareport.hlo.opcode_groups import (
     REARRANGEMENTS,
     REDUCING_COLLECTIVES,
 )
+from xlareport.hlo.shape import ELEMENT_TYPES
 
 _PASSING = PLAIN | TRANSPARENT
 """Opcodes that compute nothing or only wrap computations, so that they cannot be expanded."""
@@ -98,9 +99,20 @@ def _candidates(
     for node in gone:
         for user, position in search.before.users.get(node, ()):
             now = None if user.partner is None else read_at(search.after, user.partner, position)
-            if now is not None and now in new:
+            if now is not None and now in new and _may_give(node, now):
                 yield node, now
                 break
+
+
+def _may_give(node: Node, result: Node) -> bool:
+    """Return whether a new result may be the old value: floats may have another type.
+
+    A loop that carries fewer values gives each of the others at another place.
+    """
+    old, new = node.instruction.shape, result.instruction.shape
+    known = (ELEMENT_TYPES.get(shape.element_type) for shape in (old, new))
+    floats = all(kind is not None and kind.is_float for kind in known)
+    return floats or bool(old.elements) or old.element_type == new.element_type
 
 
 def _sliced(search: Search, link: NodePair) -> Node | None:
