@@ -149,8 +149,10 @@ def _new_dependencies(
     known.update(part for operand in written(node) for part in halves.get(operand, ()))
     parts: dict[Node, None] = {result: None}
     waiting = [result]
+    read: set[Node | None] = set()
     for part in waiting:
         for operand, _ in search.after.graph.operands(part):
+            read.add(operand)
             if operand in parts or operand in known or operand.constant:
                 continue
             if operand not in new and operand.instruction.opcode in DEVICE_IDS:
@@ -161,8 +163,24 @@ def _new_dependencies(
             waiting.append(operand)
         if len(waiting) > _MOST:
             return None
+    if not all(_is_read(search, operand, read, halves) for operand in operands):
+        return None
     own = [part for part in [*parts][1:] if not _is_of_another_op(part, result)]
     return _read_by_themselves(search, result, [*own, *_constants(search, parts, new)])
+
+
+def _is_read(
+    search: Search,
+    operand: NodeElement,
+    read: Collection[Node | None],
+    halves: Mapping[Node, object],
+) -> bool:
+    """Return whether what an old node read is read now, and was not computed once more."""
+    moved, path = behind(search.before.graph, operand, REARRANGEMENTS)
+    if path or operand[0].constant or moved in halves or operand[0] in halves:
+        return True
+    after = (node_after(search, source) for source in (operand[0], moved))
+    return any(source is not None and source in read for source in after)
 
 
 def _moved(search: Search, operands: Iterable[NodeElement]) -> Iterator[NodeElement]:
