@@ -14,9 +14,7 @@ _LONGEST = 32
 """Moves in a row that are looked through."""
 
 
-def dropped(
-    search: Search, node: Node, partner: Node | None, user: Instruction
-) -> Iterator[str]:
+def dropped(search: Search, node: Node, partner: Node | None, user: Instruction) -> Iterator[str]:
     """Yield which loop carries less than the tuple that read an instruction gave it.
 
     Or what it carries instead, where the instruction only passed that on.
