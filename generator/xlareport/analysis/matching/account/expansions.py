@@ -33,6 +33,8 @@ _MOVES = frozenset(
 _REARRANGED = frozenset({"reshape", "transpose"})
 """Opcodes that become a copy between bitcasts, once layouts are assigned."""
 _DECOMPOSED = ("reduce-scatter", "all-reduce")
+_WHOLE_WORD = 64
+"""Bits of the integers that are computed as two halves."""
 _MOST = 5000
 """Maximum number of new instructions in an expansion."""
 
@@ -105,14 +107,18 @@ def _candidates(
 
 
 def _may_give(node: Node, result: Node) -> bool:
-    """Return whether a new result may be the old value: floats may have another type.
+    """Return whether a new result may be the old value, in view of their element types.
 
-    A loop that carries fewer values gives each of the others at another place.
+    Floats may be rounded, and 64-bit integers are made of halves. A loop that carries fewer
+    values gives each of the others at another place.
     """
     old, new = node.instruction.shape, result.instruction.shape
-    known = (ELEMENT_TYPES.get(shape.element_type) for shape in (old, new))
-    floats = all(kind is not None and kind.is_float for kind in known)
-    return floats or bool(old.elements) or old.element_type == new.element_type
+    if old.elements or old.element_type == new.element_type:
+        return True
+    known, now = ELEMENT_TYPES.get(old.element_type), ELEMENT_TYPES.get(new.element_type)
+    if known is None or now is None:
+        return False
+    return (known.is_float and now.is_float) or known.bits == 2 * (now.bits or 0) == _WHOLE_WORD
 
 
 def _sliced(search: Search, link: NodePair) -> Node | None:
