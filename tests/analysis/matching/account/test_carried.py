@@ -89,3 +89,10 @@ def test_a_loop_that_carries_fewer_values_still_carries_what_a_move_passed_on(
     pairing = match(read(_MORE), read(_LESS)).pairing_before(place)
     assert pairing is not None
     assert str(pairing.reason) == reason
+
+
+def test_a_loop_that_lost_a_value_of_another_type_carries_the_others(read: Read) -> None:
+    less = read(_LESS.replace("tanh(%x)", "sine(%x)").replace("%tanh.1", "%sine.1"))
+    pairing = match(read(_MORE), less).pairing_before(Place("body", "reshape.1"))
+    assert pairing is not None
+    assert "no longer carries" not in str(pairing.reason)

@@ -8,6 +8,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.elements import loop_given
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.passed import passed_operand
+from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
 
 _LONGEST = 32
@@ -19,12 +20,23 @@ def dropped(search: Search, node: Node, partner: Node | None, user: Instruction)
 
     Or what it carries instead, where the instruction only passed that on.
     """
-    if partner is not None and len(partner.instruction.operands) < len(user.operands):
-        loop = loop_given(search.after, partner)
-        if loop is not None:
-            name = _carried_instead(search, node, partner)
-            uses = f"%{partner.instruction.name} uses %{name} instead"
-            yield uses if name else f"%{loop.instruction.name} no longer carries it"
+    if partner is None or len(partner.instruction.operands) >= len(user.operands):
+        return
+    loop = loop_given(search.after, partner)
+    if loop is None:
+        return
+    name = _carried_instead(search, node, partner)
+    if name:
+        yield f"%{partner.instruction.name} uses %{name} instead"
+    elif _has_fewer(partner.instruction, user, node.instruction):
+        yield f"%{loop.instruction.name} no longer carries it"
+
+
+def _has_fewer(tuple_now: Instruction, former: Instruction, line: Instruction) -> bool:
+    """Return whether a tuple has fewer elements of the kind of a line now."""
+    kind = line.shape.element_type, len(line.shape.dimensions)
+    counts = [[*kinds_of(known.shape)].count(kind) for known in (tuple_now, former)]
+    return counts[0] < counts[1]
 
 
 def _carried_instead(search: Search, node: Node, partner: Node) -> str:
