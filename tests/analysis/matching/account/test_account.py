@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from xlareport.analysis.matching.account.account import pairings
-from xlareport.analysis.matching.search.pairing import Pairing, Relation
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.analysis.matching.sides.graph import Node
@@ -156,3 +157,71 @@ def test_every_difference_has_a_pairing(read: Read) -> None:
     after = {name for _, places in by_names for name in places}
     assert before >= {"u", "x", "y"}
     assert after >= {"w", "x", "y"}
+
+
+_FILLED = """HloModule m
+
+%add (p: f32[], q: f32[]) -> f32[] {
+  %p = f32[] parameter(0)
+  %q = f32[] parameter(1)
+  ROOT %s = f32[] maximum(%p, %q)
+}
+
+ENTRY %main (x: f32[8,1,14,14], k: f32[4,1,3,3], b: f32[4]) -> f32[8,4,7,7] {
+  %x = f32[8,1,14,14]{3,2,1,0} parameter(0)
+  %k = f32[4,1,3,3]{3,2,1,0} parameter(1)
+  %b = f32[4]{0} parameter(2)
+  %convolution.33 = f32[8,4,14,14]{3,2,1,0} convolution(%x, %k), window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01
+  %broadcast.34 = f32[8,14,14,4]{3,2,1,0} broadcast(%b), dimensions={3}
+  %transpose.35 = f32[8,4,14,14]{1,3,2,0} transpose(%broadcast.34), dimensions={0,3,1,2}
+  %add.36 = f32[8,4,14,14]{3,2,1,0} add(%convolution.33, %transpose.35)
+  %constant.37 = f32[] constant(0)
+  %broadcast.38 = f32[8,4,14,14]{3,2,1,0} broadcast(%constant.37), dimensions={}
+  %maximum.39 = f32[8,4,14,14]{3,2,1,0} maximum(%add.36, %broadcast.38)
+  %constant.40 = f32[] constant(-inf)
+  %pad.41 = f32[8,4,14,14]{3,2,1,0} pad(%maximum.39, %constant.40), padding=0_0x0_0x0_0x0_0
+  %constant.46 = f32[] constant(-inf)
+  ROOT %reduce-window.51 = f32[8,4,7,7]{3,2,1,0} reduce-window(%pad.41, %constant.46), window={size=1x1x2x2 stride=1x1x2x2}, to_apply=%add
+}
+"""  # noqa: E501 - as XLA prints it
+_FILLED_INSIDE = """HloModule m
+
+%add (p: f32[], q: f32[]) -> f32[] {
+  %p = f32[] parameter(0)
+  %q = f32[] parameter(1)
+  ROOT %s = f32[] maximum(%p, %q)
+}
+
+%fused_computation.6 (param_0.24: f32[8,14,14,4], param_1.35: f32[4]) -> f32[8,4,14,14] {
+  %param_0.24 = f32[8,14,14,4]{3,2,1,0} parameter(0)
+  %param_1.35 = f32[4]{0} parameter(1)
+  %broadcast.45 = f32[8,14,14,4]{3,2,1,0} broadcast(%param_1.35), dimensions={3}
+  %add.12 = f32[8,14,14,4]{3,2,1,0} add(%param_0.24, %broadcast.45)
+  %constant.29 = f32[] constant(0)
+  %broadcast.44 = f32[8,14,14,4]{3,2,1,0} broadcast(%constant.29), dimensions={}
+  %maximum.1 = f32[8,14,14,4]{3,2,1,0} maximum(%add.12, %broadcast.44)
+  %transpose.13 = f32[8,4,14,14]{1,3,2,0} transpose(%maximum.1), dimensions={0,3,1,2}
+  ROOT %copy.3 = f32[8,4,14,14]{3,2,1,0} copy(%transpose.13)
+}
+
+ENTRY %main (x: f32[8,1,14,14], k: f32[4,1,3,3], b: f32[4]) -> f32[8,4,7,7] {
+  %x = f32[8,1,14,14]{3,2,1,0} parameter(0)
+  %k = f32[4,1,3,3]{3,2,1,0} parameter(1)
+  %b = f32[4]{0} parameter(2)
+  %constant.37 = f32[] constant(0)
+  %constant.46 = f32[] constant(-inf)
+  %transpose.14 = f32[3,3,1,4]{1,0,2,3} transpose(%k), dimensions={2,3,1,0}
+  %bitcast.6 = f32[8,14,14,1]{2,1,0,3} bitcast(%x)
+  %convolution = f32[8,14,14,4]{3,2,1,0} convolution(%bitcast.6, %transpose.14), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+  %transpose_copy_fusion = f32[8,4,14,14]{3,2,1,0} fusion(%convolution, %b), kind=kLoop, calls=%fused_computation.6
+  ROOT %reduce-window.51 = f32[8,4,7,7]{3,2,1,0} reduce-window(%transpose_copy_fusion, %constant.46), window={size=1x1x2x2 stride=1x1x2x2}, to_apply=%add
+}
+"""  # noqa: E501 - as XLA prints it
+
+
+def test_what_alone_repeats_a_constant_in_a_fusion_is_no_duplicate(read: Read) -> None:
+    place = Place("main", "broadcast.38")
+    pairing = match(read(_FILLED), read(_FILLED_INSIDE)).pairing_before(place)
+    assert pairing is not None
+    assert pairing.relation is Relation.SAME
+    assert pairing.after == (Place("fused_computation.6", "broadcast.44"),)

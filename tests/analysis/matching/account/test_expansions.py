@@ -404,3 +404,109 @@ ENTRY %main (a: f32[2,4]) -> f32[2,4] {
     pairing = match(read(before), read(after)).pairing_before(_at("pad.1"))
     assert pairing is not None
     assert pairing.relation is not Relation.EXPANDED
+
+
+_TWO_COUNTERS = """HloModule m
+
+%body (c: (s32[], s32[], u32[1], u32[1])) -> (s32[], s32[], u32[1], u32[1]) {
+  %c = (s32[], s32[], u32[1]{0}, u32[1]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%c), index=0
+  %j = s32[] get-tuple-element(%c), index=1
+  %a = u32[1]{0} get-tuple-element(%c), index=2
+  %k = u32[1]{0} get-tuple-element(%c), index=3
+  %one = s32[] constant(1)
+  %i.1 = s32[] add(%i, %one)
+  %two = s32[] constant(2)
+  %j.1 = s32[] add(%j, %two)
+  %xor.1 = u32[1]{0} xor(%a, %k)
+  %mul.1 = u32[1]{0} multiply(%xor.1, %k)
+  ROOT %t = (s32[], s32[], u32[1]{0}, u32[1]{0}) tuple(%i.1, %j.1, %mul.1, %k)
+}
+
+%cond (d: (s32[], s32[], u32[1], u32[1])) -> pred[] {
+  %d = (s32[], s32[], u32[1]{0}, u32[1]{0}) parameter(0)
+  %n = s32[] get-tuple-element(%d), index=0
+  %five = s32[] constant(5)
+  ROOT %lt = pred[] compare(%n, %five), direction=LT
+}
+
+ENTRY %main (x: u32[1], y: u32[1]) -> u32[1] {
+  %x = u32[1]{0} parameter(0)
+  %y = u32[1]{0} parameter(1)
+  %zero = s32[] constant(0)
+  %s = (s32[], s32[], u32[1]{0}, u32[1]{0}) tuple(%zero, %zero, %x, %y)
+  %w = (s32[], s32[], u32[1]{0}, u32[1]{0}) while(%s), condition=%cond, body=%body
+  ROOT %o = u32[1]{0} get-tuple-element(%w), index=2
+}
+"""
+_ONE_COUNTER = """HloModule m
+
+%body.9 (c.9: (s32[], u32[1], u32[1])) -> (s32[], u32[1], u32[1]) {
+  %c.9 = (s32[], u32[1]{0}, u32[1]{0}) parameter(0)
+  %i.9 = s32[] get-tuple-element(%c.9), index=0
+  %a.9 = u32[1]{0} get-tuple-element(%c.9), index=1
+  %k.9 = u32[1]{0} get-tuple-element(%c.9), index=2
+  %one.9 = s32[] constant(1)
+  %i.10 = s32[] add(%i.9, %one.9)
+  %not.9 = u32[1]{0} not(%a.9)
+  %and.9 = u32[1]{0} and(%not.9, %k.9)
+  %or.9 = u32[1]{0} or(%and.9, %a.9)
+  ROOT %t.9 = (s32[], u32[1]{0}, u32[1]{0}) tuple(%i.10, %or.9, %k.9)
+}
+
+%cond.9 (d: (s32[], u32[1], u32[1])) -> pred[] {
+  %d.9 = (s32[], u32[1]{0}, u32[1]{0}) parameter(0)
+  %n.9 = s32[] get-tuple-element(%d.9), index=0
+  %five.9 = s32[] constant(5)
+  ROOT %lt.9 = pred[] compare(%n.9, %five.9), direction=LT
+}
+
+ENTRY %main (x: u32[1], y: u32[1]) -> u32[1] {
+  %x = u32[1]{0} parameter(0)
+  %y = u32[1]{0} parameter(1)
+  %zero = s32[] constant(0)
+  %s.9 = (s32[], u32[1]{0}, u32[1]{0}) tuple(%zero, %x, %y)
+  %w = (s32[], u32[1]{0}, u32[1]{0}) while(%s.9), condition=%cond.9, body=%body.9
+  ROOT %o = u32[1]{0} get-tuple-element(%w), index=1
+}
+"""
+
+
+def test_a_counter_that_a_loop_lost_did_not_become_what_stands_in_its_place(read: Read) -> None:
+    pairing = match(read(_TWO_COUNTERS), read(_ONE_COUNTER)).pairing_before(Place("body", "j.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.REMOVED
+
+
+_ONCE = """HloModule m
+
+ENTRY %main (a: bf16[8], b: f32[8]) -> (bf16[8], bf16[8]) {
+  %a = bf16[8]{0} parameter(0)
+  %tanh.1 = bf16[8]{0} tanh(%a)
+  %cosine.1 = bf16[8]{0} cosine(%tanh.1)
+  %divide.1 = bf16[8]{0} divide(%a, %cosine.1)
+  %out = bf16[8]{0} negate(%divide.1)
+  ROOT %all = (bf16[8]{0}, bf16[8]{0}) tuple(%out, %cosine.1)
+}
+"""
+_AGAIN = """HloModule m
+
+ENTRY %main (a: bf16[8], b: f32[8]) -> (bf16[8], bf16[8]) {
+  %a = bf16[8]{0} parameter(0)
+  %tanh.1 = bf16[8]{0} tanh(%a)
+  %cosine.1 = bf16[8]{0} cosine(%tanh.1)
+  %convert.1 = f32[8]{0} convert(%a)
+  %tanh.9 = f32[8]{0} tanh(%convert.1)
+  %cosine.9 = f32[8]{0} cosine(%tanh.9)
+  %multiply.9 = f32[8]{0} multiply(%convert.1, %cosine.9)
+  %convert.2 = bf16[8]{0} convert(%multiply.9)
+  %out = bf16[8]{0} negate(%convert.2)
+  ROOT %all = (bf16[8]{0}, bf16[8]{0}) tuple(%out, %cosine.1)
+}
+"""
+
+
+def test_what_computes_an_operand_again_is_no_expansion(read: Read) -> None:
+    pairing = match(read(_ONCE), read(_AGAIN)).pairing_before(_at("divide.1"))
+    assert pairing is not None
+    assert pairing.after == (_at("convert.2"),)

@@ -159,3 +159,48 @@ def test_a_tuple_uses_what_the_loop_does_again_instead_of_what_it_carries(read: 
     assert pairing is not None
     assert pairing.relation is Relation.REMOVED
     assert pairing.reason == "%out uses %wide.2 instead"
+
+
+_CONSTANT_FIRST = """HloModule m
+
+ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %half = f32[] constant(0.5)
+  %halves = f32[8]{0} broadcast(%half), dimensions={}
+  %multiply.1 = f32[8]{0} multiply(%x, %halves)
+  %erf.1 = f32[8]{0} erf(%multiply.1)
+  %two = f32[] constant(2)
+  %twos = f32[8]{0} broadcast(%two), dimensions={}
+  %divide.1 = f32[8]{0} divide(%x, %twos)
+  %erf.2 = f32[8]{0} erf(%divide.1)
+  %one = f32[] constant(1)
+  %ones = f32[8]{0} broadcast(%one), dimensions={}
+  %add.1 = f32[8]{0} add(%ones, %erf.2)
+  %multiply.2 = f32[8]{0} multiply(%y, %add.1)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%erf.1, %multiply.2)
+}
+"""
+_CONSTANT_LAST = """HloModule m
+
+ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %half = f32[] constant(0.5)
+  %halves = f32[8]{0} broadcast(%half), dimensions={}
+  %multiply.1 = f32[8]{0} multiply(%x, %halves)
+  %erf.1 = f32[8]{0} erf(%multiply.1)
+  %one.9 = f32[] constant(1)
+  %ones.9 = f32[8]{0} broadcast(%one.9), dimensions={}
+  %add.9 = f32[8]{0} add(%erf.1, %ones.9)
+  %multiply.9 = f32[8]{0} multiply(%y, %add.9)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%erf.1, %multiply.9)
+}
+"""
+
+
+def test_a_sum_reads_at_the_other_place_what_is_not_its_other_operand(read: Read) -> None:
+    matching = match(read(_CONSTANT_FIRST), read(_CONSTANT_LAST))
+    pairing = matching.pairing_before(Place("main", "erf.2"))
+    assert pairing is not None
+    assert str(pairing.reason) == "%add.9 uses %erf.1 instead"

@@ -373,3 +373,63 @@ ENTRY %main (a: f32[8,4], b: f32[8,4]) -> f32[] {
     matching = match(read(whole), read(share))
     for old, new in (("p", "s"), ("q", "t")):
         assert matching.partner_after(Place("body", old)) == Place("b_spmd", new)
+
+
+_COMPARED = """
+HloModule m
+
+%cond (n: s32[]) -> pred[] {
+  %n = s32[] parameter(0)
+  %five = s32[] constant(5)
+  ROOT %lt = pred[] compare(%n, %five), direction=LT
+}
+
+%body (i: s32[]) -> s32[] {
+  %i = s32[] parameter(0)
+  ROOT %next = s32[] negate(%i)
+}
+
+ENTRY %main (a: s32[]) -> s32[] {
+  %a = s32[] parameter(0)
+  ROOT %w = s32[] while(%a), condition=%cond, body=%body
+}
+"""
+_WRAPPED = """
+HloModule m
+
+%wrapped (p: s32[], q: s32[]) -> pred[] {
+  %p = s32[] parameter(0)
+  %q = s32[] parameter(1)
+  ROOT %lt.1 = pred[] compare(%p, %q), direction=LT
+}
+
+%cond.1 (n: s32[]) -> pred[] {
+  %n.1 = s32[] parameter(0)
+  %five.1 = s32[] constant(5)
+  ROOT %fusion = pred[] fusion(%n.1, %five.1), kind=kLoop, calls=%wrapped
+}
+
+%body (i: s32[]) -> s32[] {
+  %i = s32[] parameter(0)
+  ROOT %next = s32[] negate(%i)
+}
+
+ENTRY %main (a: s32[]) -> s32[] {
+  %a = s32[] parameter(0)
+  ROOT %w = s32[] while(%a), condition=%cond.1, body=%body
+}
+"""
+
+
+def test_a_result_that_a_fusion_took_in_is_no_fusion(read: Read) -> None:
+    for before, after, pair in (
+        (_COMPARED, _WRAPPED, ("cond", "cond.1")),
+        (_WRAPPED, _COMPARED, ("cond.1", "cond")),
+    ):
+        search = start(read(before), read(after))
+        search.computations.pair(*pair)
+        frames.results(search)
+        opcodes = {
+            (link.before.instruction.opcode, link.after.instruction.opcode) for link in search.links
+        }
+        assert opcodes == {("compare", "compare"), ("while", "while")}

@@ -614,3 +614,51 @@ def test_a_reshape_of_what_was_turned_and_turned_back_is_not_the_first_turn(read
     matching = match(read(_TURNED_BACK), read(_NOT_TURNED))
     assert matching.partner_after(Place("main", "reduce.1")) == Place("main", "reduce.2")
     assert matching.partner_after(Place("main", "transpose.1")) is None
+
+
+_CONVERTED_FIRST = """HloModule m
+
+ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %half = f32[] constant(0.5)
+  %halves = f32[8]{0} broadcast(%half), dimensions={}
+  %multiply.1 = f32[8]{0} multiply(%x, %halves)
+  %erf.1 = f32[8]{0} erf(%multiply.1)
+  %two = f32[] constant(2)
+  %twos = f32[8]{0} broadcast(%two), dimensions={}
+  %divide.1 = f32[8]{0} divide(%x, %twos)
+  %erf.2 = f32[8]{0} erf(%divide.1)
+  %whole = s64[] constant(1)
+  %one = f32[] convert(%whole)
+  %ones = f32[8]{0} broadcast(%one), dimensions={}
+  %add.1 = f32[8]{0} add(%ones, %erf.2)
+  %multiply.2 = f32[8]{0} multiply(%y, %add.1)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%erf.1, %multiply.2)
+}
+"""
+_CONSTANT_LAST = """HloModule m
+
+ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %half = f32[] constant(0.5)
+  %halves = f32[8]{0} broadcast(%half), dimensions={}
+  %multiply.1 = f32[8]{0} multiply(%x, %halves)
+  %erf.1 = f32[8]{0} erf(%multiply.1)
+  %one.9 = f32[] constant(1)
+  %ones.9 = f32[8]{0} broadcast(%one.9), dimensions={}
+  %add.9 = f32[8]{0} add(%erf.1, %ones.9)
+  %multiply.9 = f32[8]{0} multiply(%y, %add.9)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%erf.1, %multiply.9)
+}
+"""
+
+
+def test_a_constant_that_a_sum_reads_last_now_replaced_the_constant_that_it_read_first(
+    read: Read,
+) -> None:
+    matching = match(read(_CONVERTED_FIRST), read(_CONSTANT_LAST))
+    pairing = matching.pairing_before(Place("main", "ones"))
+    assert pairing is not None
+    assert pairing.after == (Place("main", "ones.9"),)

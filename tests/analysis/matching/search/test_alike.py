@@ -5,7 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -61,3 +63,18 @@ def test_of_equal_attributes_those_of_one_shape_come_first(read: Read) -> None:
     after = after.replace("%s.5 = bf16[4]", "%s.5 = f32[4]")
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "r.1")) == Place("main", "s.5")
+
+
+def test_a_number_behind_the_old_name_tells_which_it_was(read: Read) -> None:
+    before = _module({"r.1": _SUMMED[0], "r.2": _SUMMED[0], "r": _SUMMED[0]}, "f32[4]")
+    after = _module({"r.2.1": _SUMMED[0], "r.1.1": _SUMMED[0], "r.3": _SUMMED[0]}, "f32[4]")
+    search = start(read(before), read(after))
+    ours, theirs = (
+        [node for node in side.open() if node.instruction.opcode == "reduce"]
+        for side in (search.before, search.after)
+    )
+    pairs = [
+        (node.instruction.name, other.instruction.name)
+        for node, other in pairs_in_order(search, ours, theirs)
+    ]
+    assert pairs == [("r.2", "r.2.1"), ("r.1", "r.1.1"), ("r", "r.3")]

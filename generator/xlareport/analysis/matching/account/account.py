@@ -135,6 +135,10 @@ class _Account:
             itself = self._search.same_place_after(before)
             pairing = Pairing((before,), itself, grade, reason, Relation.CLONED)
             self._partner[before] = pairing
+        if after in pairing.after:  # a duplicate of nothing else: it continues there
+            if len(pairing.before) == 1:
+                pairing.relation = Relation.SAME
+            return
         pairing.after = (*pairing.after, after)
         pairing.add_evidence((before, after), grade, reason)
         if len(pairing.after) > 1 and self._is_left_over(pairing.after[0]):

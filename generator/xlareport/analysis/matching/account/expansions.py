@@ -22,6 +22,7 @@ from xlareport.hlo.opcode_groups import (
     REARRANGEMENTS,
     REDUCING_COLLECTIVES,
 )
+from xlareport.hlo.shape import ELEMENT_TYPES
 
 _PASSING = PLAIN | TRANSPARENT
 """Opcodes that compute nothing or only wrap computations, so that they cannot be expanded."""
@@ -32,6 +33,8 @@ _MOVES = frozenset(
 _REARRANGED = frozenset({"reshape", "transpose"})
 """Opcodes that become a copy between bitcasts, once layouts are assigned."""
 _DECOMPOSED = ("reduce-scatter", "all-reduce")
+_WHOLE_WORD = 64
+"""Bits of the integers that are computed as two halves."""
 _MOST = 5000
 """Maximum number of new instructions in an expansion."""
 
@@ -98,9 +101,24 @@ def _candidates(
     for node in gone:
         for user, position in search.before.users.get(node, ()):
             now = None if user.partner is None else read_at(search.after, user.partner, position)
-            if now is not None and now in new:
+            if now is not None and now in new and _may_give(node, now):
                 yield node, now
                 break
+
+
+def _may_give(node: Node, result: Node) -> bool:
+    """Return whether a new result may be the old value, in view of their element types.
+
+    Floats may be rounded, and 64-bit integers are made of halves. A loop that carries fewer
+    values gives each of the others at another place.
+    """
+    old, new = node.instruction.shape, result.instruction.shape
+    if old.elements or old.element_type == new.element_type:
+        return True
+    known, now = ELEMENT_TYPES.get(old.element_type), ELEMENT_TYPES.get(new.element_type)
+    if known is None or now is None:
+        return False
+    return (known.is_float and now.is_float) or known.bits == 2 * (now.bits or 0) == _WHOLE_WORD
 
 
 def _sliced(search: Search, link: NodePair) -> Node | None:
@@ -137,8 +155,10 @@ def _new_dependencies(
     known.update(part for operand in written(node) for part in halves.get(operand, ()))
     parts: dict[Node, None] = {result: None}
     waiting = [result]
+    read: set[Node | None] = set()
     for part in waiting:
         for operand, _ in search.after.graph.operands(part):
+            read.add(operand)
             if operand in parts or operand in known or operand.constant:
                 continue
             if operand not in new and operand.instruction.opcode in DEVICE_IDS:
@@ -149,8 +169,24 @@ def _new_dependencies(
             waiting.append(operand)
         if len(waiting) > _MOST:
             return None
+    if not all(_is_read(search, operand, read, halves) for operand in operands):
+        return None
     own = [part for part in [*parts][1:] if not _is_of_another_op(part, result)]
     return _read_by_themselves(search, result, [*own, *_constants(search, parts, new)])
+
+
+def _is_read(
+    search: Search,
+    operand: NodeElement,
+    read: Collection[Node | None],
+    halves: Mapping[Node, object],
+) -> bool:
+    """Return whether what an old node read is read now, and was not computed once more."""
+    moved, path = behind(search.before.graph, operand, REARRANGEMENTS)
+    if path or operand[0].constant or moved in halves or operand[0] in halves:
+        return True
+    after = (node_after(search, source) for source in (operand[0], moved))
+    return any(source is not None and source in read for source in after)
 
 
 def _moved(search: Search, operands: Iterable[NodeElement]) -> Iterator[NodeElement]:

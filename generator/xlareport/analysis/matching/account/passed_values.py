@@ -110,7 +110,7 @@ class _Removals:
         if read is None or has_other_operands(user, partner):
             return False
         now = read_at(self._search.after, partner, read_place(self._search, read, user, place))
-        now = None if now is None else _behind_transfers(self._search.after, now)
+        now = None if now is None else behind_transfers(self._search.after, now)
         pairs = (pair for pair in sources if now is not None and self._continues(*pair, now))
         source = next(pairs, (None,))[0]
         if source is None or now is None:
@@ -169,7 +169,7 @@ class _Insertions:
     def _source(self, node: Node) -> Node | None:
         """Return what a chain of new moves moves, in the module before."""
         for _ in range(_LONGEST):
-            node = _behind_transfers(self._search.after, node)
+            node = behind_transfers(self._search.after, node)
             if not self._is_move(node):
                 return node_before(self._search, node)
             operands = self._search.after.graph.operands(node)
@@ -233,7 +233,7 @@ def _numbers_dimensions(node: Node) -> bool:
     return node.instruction.opcode in _NUMBERED
 
 
-def _behind_transfers(side: Side, node: Node) -> Node:
+def behind_transfers(side: Side, node: Node) -> Node:
     """Return what new copies between memories, and bitcasts of these, have the value of."""
     for _ in range(_LONGEST):
         operands = side.graph.operands(node)

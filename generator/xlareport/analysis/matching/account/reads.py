@@ -49,13 +49,16 @@ def put_again(search: Search, node: Node) -> Iterator[str]:
 def read_place(search: Search, node: Node, user: Node, position: int) -> int:
     """Return where the counterpart of a user reads what took the place of an operand.
 
-    It is the other place if a commuted operation reads there what the operand was made of.
+    It is the other place if a commuted operation reads there what the operand was made of, or
+    reads here what its other operand is now.
     """
     line, partner = user.instruction, user.partner
     if line.opcode not in COMMUTATIVE or len(line.operands) != _TWO or partner is None:
         return position
     mate = read_at(search.before, user, 1 - position)
     now, beside = (read_at(search.after, partner, place) for place in (position, 1 - position))
+    if now is not beside and mate is not None and now is not None and mate.partner is now:
+        return 1 - position
     for source, its, other in ((node, now, beside), (mate, beside, now)):
         operands = search.before.graph.operands(source) if source is not None else ()
         read = {node_after(search, operand) for operand, _ in operands}

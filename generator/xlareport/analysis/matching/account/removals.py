@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from xlareport.analysis.matching.account.carried import dropped
 from xlareport.analysis.matching.account.dead import DeadLines
 from xlareport.analysis.matching.account.epilogues import taken_over
 from xlareport.analysis.matching.account.reads import (
@@ -30,7 +31,7 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.pairing import ChangeCause
 from xlareport.analysis.matching.search.reasons import Reason, WithUser
 from xlareport.analysis.matching.search.search import NodePair, Search
-from xlareport.analysis.matching.sides.elements import loop_given, taken_again
+from xlareport.analysis.matching.sides.elements import taken_again
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
 from xlareport.hlo.model import Instruction
@@ -237,7 +238,8 @@ class Removals:
         yield from put_again(self._search, node)
         if len(readers) == 1:
             reader = node.frame.nodes.get(readers[0].name)
-            yield from self._dropped(None if reader is None else reader.partner, readers[0])
+            now = None if reader is None else reader.partner
+            yield from dropped(self._search, node, now, readers[0])
         yield from self._named_anew(node, readers)
         if len(readers) == 1:
             yield f"it only gave a value to %{readers[0].name}"
@@ -332,7 +334,7 @@ class Removals:
             if user.partner is None:
                 continue
             if has_other_operands(user, user.partner):
-                yield from self._dropped(user.partner, user.instruction)
+                yield from dropped(self._search, node, user.partner, user.instruction)
                 yield f"%{user.partner.instruction.name} no longer uses it"
                 continue
             place = read_place(self._search, node, user, position)
@@ -357,13 +359,6 @@ class Removals:
         root = self._root_after(node.frame.computation.name)
         if root is not None and root != node.instruction.name:
             yield f"%{root} is the root of its computation instead"
-
-    def _dropped(self, partner: Node | None, user: Instruction) -> Iterator[str]:
-        """Yield which loop carries less than the tuple that read an instruction gave it."""
-        if partner is not None and len(partner.instruction.operands) < len(user.operands):
-            loop = loop_given(self._search.after, partner)
-            if loop is not None:
-                yield f"%{loop.instruction.name} no longer carries it"
 
     def _living_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Node, int]]:
         """Yield the nearest users that have a partner, looking through removed users but tuples."""

@@ -13,7 +13,7 @@ from xlareport.analysis.matching.search.nodes import (
 )
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import callees_of
-from xlareport.analysis.matching.sides.graph import Frame, Node, opened_root
+from xlareport.analysis.matching.sides.graph import Frame, Node, opcode_of, opened_root
 from xlareport.analysis.matching.sides.parameters import can_continue, is_part
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
@@ -171,8 +171,15 @@ def results(search: Search) -> None:
         root, other_root = _root(frame), _root(other)
         if root is None or other_root is None:
             continue
+        root, other_root = _work_of(root, other_root), _work_of(other_root, root)
         if same_shape(search, root, other_root) or are_tuples(root, other_root):
             _link(search, root, other_root, f"the result of {_KNOWN}")
+
+
+def _work_of(root: Node, other: Node) -> Node:
+    """Return what a fusion computes if the other result is no fusion but that by itself."""
+    inner = opened_root(root) if opcode_of(root) == "fusion" else None
+    return inner if inner is not None and opcode_of(inner) == opcode_of(other) else root
 
 
 def opened_again(search: Search) -> None:

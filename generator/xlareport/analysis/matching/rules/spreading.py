@@ -33,6 +33,7 @@ from xlareport.analysis.matching.rules.stand_ins import (
     is_read_as_another,
     is_reshaped,
     is_retyped,
+    is_turned_by_constant,
     is_work_behind,
     keep_places,
     may_be_resized,
@@ -355,7 +356,9 @@ class _Spread:
         """Yield operands in the same position, or the only unpaired operand of either side."""
         ours, theirs = self._operands(before, after)
         if len(ours) == len(theirs):
-            for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
+            turned = is_turned_by_constant(before, ours, theirs)
+            now = theirs[::-1] if turned else theirs
+            for (node, path), (other, other_path) in zip(ours, now, strict=True):
                 sent = None if path else behind_collectives(self._search, node, (other, other_path))
                 sent = sent or behind_share(self._search, node, other)
                 if sent is not None:

@@ -295,6 +295,19 @@ def are_placed(
     return not turned and opcode_of(node) not in _COMMUTATIVE
 
 
+def is_turned_by_constant(
+    node: Node, read: Sequence[NodeElement], now: Sequence[NodeElement]
+) -> bool:
+    """Return whether a commutative operation read a constant first, and reads one last now.
+
+    Or the reverse: passes put the constant of an addition last.
+    """
+    constants = [operand.constant for operand, _ in read]
+    others = [operand.constant for operand, _ in now]
+    turned = len(constants) == 2 and constants[0] != constants[1]
+    return turned and opcode_of(node) in COMMUTATIVE and others == constants[::-1]
+
+
 def is_read_as_another(search: Search, node: Node, other: Node) -> bool:
     """Return whether the paired users of a new move read another unpaired move before."""
     if other.instruction.opcode not in REARRANGEMENTS:

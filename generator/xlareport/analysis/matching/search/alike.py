@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
@@ -14,13 +15,15 @@ def pairs_in_order(
 ) -> Iterator[tuple[Node, Node]]:
     """Yield pairs of old and new nodes: those of equal attributes first, the others in order.
 
+    Before these come new nodes that are named after an old one of their form.
+
     The attributes are dimensions, windows, bounds and what called computations compute; of several
     nodes with equal attributes, those of one shape come first, and of these those that the program
     made at one place.
     """
     if len(ours) > 1 or len(theirs) > 1:
-        for key_of in (_origin_and_form, _form_key, _attributes):
-            pairs = _equal(search, ours, theirs, key_of)
+        for pair_up in _PAIRED:
+            pairs = pair_up(search, ours, theirs)
             yield from pairs
             taken = {node for pair in pairs for node in pair}
             ours = [node for node in ours if node not in taken]
@@ -39,6 +42,20 @@ def _equal(
     waiting = {key: deque(others) for key, others in keyed.items()}
     keys = [(node, key_of(search, node, 0)) for node in ours]
     return [(node, waiting[key].popleft()) for node, key in keys if waiting.get(key)]
+
+
+def _named_after(
+    search: Search, ours: Sequence[Node], theirs: Sequence[Node]
+) -> list[tuple[Node, Node]]:
+    """Return the pairs in which the new name is the old numbered one and a further number."""
+    names = {node.instruction.name: node for node in ours}
+    pairs: dict[Node, Node] = {}
+    for other in theirs:
+        name = other.instruction.name.rpartition(".")[0]
+        node = names.get(name) if "." in name else None
+        if node is not None and _form_key(search, node, 0) == _form_key(search, other, 1):
+            pairs.setdefault(node, other)
+    return [*pairs.items()]
 
 
 def _origin_and_form(search: Search, node: Node, here: int) -> Hashable:
@@ -60,3 +77,12 @@ def _attributes(search: Search, node: Node, here: int) -> Hashable:
     """Return the attributes of a node that say what it computes, and the contents of its calls."""
     called = [search.contents[here].of(name) for _, name in node.instruction.called]
     return search.forms.of(node.instruction).attributes, *called
+
+
+_PAIRED: tuple[Callable[[Search, Sequence[Node], Sequence[Node]], list[tuple[Node, Node]]], ...] = (
+    _named_after,
+    partial(_equal, key_of=_origin_and_form),
+    partial(_equal, key_of=_form_key),
+    partial(_equal, key_of=_attributes),
+)
+"""From the surest."""
