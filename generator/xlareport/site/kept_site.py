@@ -30,6 +30,11 @@ class KeptSite(Struct, frozen=True):
         stores = ((str(store.folder), store.most) for store in (self.store, self.guide))
         return json.dumps([self.program, *stores])
 
+    def prune(self) -> None:
+        """Remove what was not used for longest, as far as there is too much."""
+        for store in dict.fromkeys((self.store, self.guide)):
+            store.prune()
+
 
 def open_kept_site(program: str, store: EntryStore) -> KeptSite:
     """Return where a build keeps finished pages, besides results of modules."""
