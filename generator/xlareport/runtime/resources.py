@@ -13,9 +13,11 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
-from xlareport.runtime.kept_file import keep_file
+from xlareport.runtime.kept_file import keep_file, read_kept
 
 PACKAGE = Path(__file__).parent.parent
+_MOST_BYTES = 1 << 26
+"""Bytes of a kept table that is read."""
 _DIGEST = 20
 
 
@@ -49,10 +51,7 @@ def _kept_place(path: Path) -> Path | None:
 
 def _kept_content(path: Path, text: bytes) -> dict[str, Any] | None:
     """Return the content of a table with this text, if it is kept as it was written."""
-    try:
-        kept = path.read_bytes()
-    except OSError:
-        return None
+    kept = read_kept(path, _MOST_BYTES) or b""
     written = kept[_DIGEST:]
     if kept[:_DIGEST] != _digest(text, written):
         return None
