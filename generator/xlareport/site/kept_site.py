@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from xlareport.pages.rendering.templates import user_folder
+from xlareport.runtime.user_folder import user_folder
 from xlareport.storage.entry_store import EntryStore
 
 KEPT = "XLAREPORT_KEPT"
@@ -48,6 +48,12 @@ def guide_store(store: EntryStore) -> EntryStore:
     """
     folder = user_folder()
     return EntryStore(folder / "guide", _MOST_OF_GUIDE) if folder else store
+
+
+def is_guide_kept() -> bool:
+    """Return whether the user has built a report before, as far as that is known."""
+    folder = user_folder()
+    return folder is not None and (folder / "guide").is_dir()
 
 
 def kept_site() -> KeptSite | None:
