@@ -376,6 +376,15 @@ def test_a_rebuild_after_names_changed_equals_a_first_build(
     assert list((tmp_path / "of-user/guide").glob("*/*.kept"))
 
 
+def test_what_is_kept_of_a_build_without_html_has_a_limit(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_site, "user_folder", lambda: tmp_path / "of-user")
+    monkeypatch.setattr(kept_site, "_MOST_OF_GUIDE", 1)
+    build(data / "truncated", BuildOptions(out=tmp_path / "out", html=False))
+    assert not [*tmp_path.glob("of-user/guide/*/*.kept")]
+
+
 @pytest.mark.parametrize(
     "options",
     [

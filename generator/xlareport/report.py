@@ -148,15 +148,15 @@ def _build(
         files = site_files(site, workers, faults, open_kept_pages(kept))
         write_sources(options.out, files, title=options.title)
     message = ""
+    pages = open_kept_site(kept.program, kept.store) if kept else None
     if options.html:
         progress(_BUILDING, 0, 1)
-        pages = open_kept_site(kept.program, kept.store) if kept else None
         message = build_site(
             options.out, strict=False, workers=workers, mkdocs_worker=mkdocs_worker, kept=pages
         )
         progress(_BUILDING, 1, 1)
-    if kept:
-        kept.store.prune()
+    if pages:
+        pages.prune()
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
     return Built(with_problems(report, faults.problems), message)

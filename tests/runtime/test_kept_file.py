@@ -1,10 +1,11 @@
 """Files kept for the next build: whole, or not there."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from xlareport.runtime.kept_file import keep_file, list_kept
+from xlareport.runtime.kept_file import keep_file, list_kept, read_kept
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -38,3 +39,22 @@ def test_files_are_listed_by_their_ending(tmp_path: Path) -> None:
     assert sorted(file.name for file in list_kept(tmp_path, ".kept")) == ["1.kept", "3.kept"]
     with pytest.raises(OSError, match="none"):
         next(list_kept(tmp_path / "none", ".kept"))
+
+
+def test_links_to_folders_of_others_are_not_followed(tmp_path: Path) -> None:
+    keep_file(tmp_path / "of-another/1.kept", b"")
+    keep_file(tmp_path / "store/ab/2.kept", b"")
+    (tmp_path / "store/cd").symlink_to(tmp_path / "of-another")
+    assert [file.name for file in list_kept(tmp_path / "store", ".kept")] == ["2.kept"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_what_is_no_file_or_too_large_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "ab/1.kept"
+    assert read_kept(path, 3) is None
+    keep_file(path, b"abc")
+    assert read_kept(path, 3) == b"abc"
+    assert read_kept(path, 2) is None
+    path.unlink()
+    os.mkfifo(path)
+    assert read_kept(path, 3) is None

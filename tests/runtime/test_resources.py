@@ -1,5 +1,4 @@
 import json
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,12 @@ def test_an_installed_package_has_them_inside(
 
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A table of a package, in which Python keeps compiled modules."""
-    monkeypatch.setattr(resources, "files", lambda _: tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    place = tmp_path / "words.toml"
+    """A table of a package, and a folder of the user."""
+    package = tmp_path / "package"
+    package.mkdir()
+    monkeypatch.setattr(resources, "files", lambda _: package)
+    monkeypatch.setattr(resources, "user_folder", lambda: tmp_path / "of-user")
+    place = package / "words.toml"
     place.write_text('[a]\nwords = "b"\nshare = 0.5\nis = true\n')
     return place
 
@@ -44,34 +45,28 @@ def test_a_table_is_parsed_once(table: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert read() == CONTENT
     monkeypatch.setattr(resources, "tomllib", None)
     assert read() == CONTENT
-    monkeypatch.undo()
+    monkeypatch.setattr(resources, "tomllib", tomllib)
     table.write_text("a = 1\n")
-    monkeypatch.setattr(resources, "files", lambda _: table.parent)
     assert read() == {"a": 1}
+    assert [*table.parent.iterdir()] == [table]  # nothing that an uninstallation would leave
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"x" * 20 + b'{"a": 2}'])
 def test_what_is_not_as_it_was_written_is_not_taken(table: Path, content: bytes) -> None:
     read()
-    (kept,) = table.parent.glob("**/*.json")
+    (kept,) = table.parent.parent.glob("of-user/tables/*.json")
     kept.write_bytes(content)
     assert read() == CONTENT
     kept.write_bytes(kept.read_bytes()[:-1] + b" ")
     assert read() == CONTENT
 
 
-def test_nothing_is_kept_where_python_keeps_nothing(
+def test_nothing_is_kept_where_the_user_has_no_folder(
     table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(resources, "user_folder", lambda: None)
     assert read() == CONTENT
-    monkeypatch.setattr(resources, "cache_from_source", _refuse)
-    assert read() == CONTENT
-    assert [*table.parent.iterdir()] == [table]
-
-
-def _refuse(_: str) -> str:
-    raise NotImplementedError
+    assert [path for path in table.parent.parent.rglob("*") if path.is_file()] == [table]
 
 
 def test_every_table_of_the_package_can_be_kept() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from xlareport import mkdocs_plugin
 from xlareport.runtime.worker_pool import WorkerPool
-from xlareport.site import builder, site_shares
+from xlareport.site import builder, kept_site, site_shares
 from xlareport.site.builder import MissingPluginError, SiteBuildError, build_site
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import SiteFile
@@ -166,8 +166,9 @@ def test_templates_are_compiled_before_the_first_build_of_a_user(
         calls.append("ours")
         return {"a": b""}
 
-    folder = tmp_path if exists else tmp_path / "none"
-    monkeypatch.setattr(builder, "user_folder", lambda: folder)
+    monkeypatch.setattr(kept_site, "user_folder", lambda: tmp_path)
+    if exists:
+        (tmp_path / "guide").mkdir()
     monkeypatch.setattr(mkdocs_plugin, "compile_theme", lambda: calls.append("theme"))
     monkeypatch.setattr(builder, "compile_templates", compile_ours)
     assert builder.prepare_mkdocs() == ({} if exists else {"a": b""})

@@ -24,3 +24,11 @@ def test_the_guide_is_kept_for_all_sites_where_the_user_has_a_folder(
     assert open_kept_site("program", store).guide == store
     monkeypatch.setattr(tested, "user_folder", lambda: tmp_path / "of-user")
     assert open_kept_site("program", store).guide.folder == tmp_path / "of-user/guide"
+
+
+def test_both_places_are_pruned(tmp_path: Path) -> None:
+    stores = [EntryStore(tmp_path / name, 1) for name in ("store", "guide")]
+    for store in stores:
+        store.put("ab" * 20, b"more than a byte")
+    KeptSite("program", stores[0], stores[1]).prune()
+    assert not [*tmp_path.glob("*/*/*.kept")]

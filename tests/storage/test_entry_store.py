@@ -81,6 +81,30 @@ def test_an_entry_that_unpacks_to_too_much_is_absent(
     assert store.get(KEY) is None
 
 
+def test_an_entry_that_is_too_large_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = EntryStore(tmp_path, 1_000_000)
+    store.put(KEY, b"a")
+    os.truncate(only_file(store), 1 << 31)  # a hole takes no room
+    assert store.get(KEY) is None
+    monkeypatch.setattr(entry_store, "_MOST_BYTES", 100)
+    store.put(OTHER, LARGE)
+    assert store.get(OTHER) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_in_the_place_of_an_entry_is_replaced(tmp_path: Path) -> None:
+    store = EntryStore(tmp_path, 1_000_000)
+    store.put(KEY, LARGE)
+    path = only_file(store)
+    path.unlink()
+    os.mkfifo(path)
+    assert store.get(KEY) is None
+    store.put(KEY, LARGE)
+    assert store.get(KEY) == LARGE
+
+
 def test_a_full_disk_costs_the_entry_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = EntryStore(tmp_path, 1_000_000)
 

@@ -25,6 +25,7 @@ from xlareport.dump.spool import Spool
 from xlareport.dump.standard_input import take_standard_input
 from xlareport.runtime.errors import Problem, UnreadableInputError, error_reason
 from xlareport.runtime.limits import LIMITS, LimitPassedError, Limits, too_large
+from xlareport.runtime.regular_file import open_regular
 from xlareport.storage.sorted_values import sort_values
 from xlareport.storage.value_blocks import keep_blocks
 
@@ -66,10 +67,8 @@ class Entry(Struct, frozen=True):
         """Return the whole content as it is now; raises OSError, also where it is too large."""
         if self.stored is not None:
             return self.stored.read(self.most)
-        with self._opened() as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(errno.EINVAL, "it is not a regular file")
+        descriptor, status = open_regular(self.location)
+        with os.fdopen(descriptor, "rb") as file:
             if status.st_size > self.most:
                 raise OSError(errno.EFBIG, too_large(self.most, "--max-file-size"))
             return file.read(status.st_size)  # a program that still runs may write on
@@ -79,22 +78,15 @@ class Entry(Struct, frozen=True):
         try:
             if self.stored is not None:
                 return self.stored.head(_BEGINNING)
-            with self._opened() as file:
-                return file.read(_BEGINNING) or b""
+            descriptor, _ = open_regular(self.location)
+            with os.fdopen(descriptor, "rb") as file:
+                return file.read(_BEGINNING)
         except OSError:
             return b""
 
     def open(self) -> IO[bytes]:
         """Open the file; one of another machine is read whole. Raises OSError."""
         return self.location.open("rb") if self.stored is None else BytesIO(self.read())
-
-    def _opened(self) -> IO[bytes]:
-        return open(self.location, "rb", opener=_at_once)
-
-
-def _at_once(path: str, flags: int) -> int:
-    """Open a file without blocking, because it may have been replaced by a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 class Source(Struct, frozen=True):

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from xlareport.pictures.layout import Layout, Rectangle
-from xlareport.runtime.kept_file import keep_file, list_kept
+from xlareport.runtime.kept_file import keep_file, list_kept, read_kept
 
 MOST_KEPT = 20_000
 """Layouts of former builds; one is of a few kilobytes."""
 
+_MOST_BYTES = 1 << 28
+"""Bytes of a layout that is read."""
 _FORM = "2"
 """Changes with the file format, and with options of Graphviz outside of the DOT text."""
 
@@ -32,8 +34,8 @@ class LayoutCache:
         """Return a layout that is kept."""
         path = self._path(key)
         try:
-            layout = _decode(json.loads(path.read_text("ascii")))
-        except (OSError, ValueError, TypeError, KeyError):
+            layout = _decode(json.loads(read_kept(path, _MOST_BYTES) or b""))
+        except (ValueError, TypeError, KeyError, RecursionError):
             return None
         with contextlib.suppress(OSError):
             os.utime(path)

@@ -1,18 +1,16 @@
 """Digests of files, each read once by a process and those that are forked from it."""
 
-import errno
 import os
 import sys
 import time
 from hashlib import sha256
 from pathlib import Path
-from stat import S_ISREG
+
+from xlareport.runtime.regular_file import open_regular
 
 _AT_A_TIME = 1 << 20
 _MOST = 20_000
 """Digests that are remembered, so that the memory of a process has a limit."""
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Without blocking, because a file may have been replaced by a pipe."""
 _SETTLED = 2_000_000_000
 """Nanoseconds after which another change of a file has another time in every file system."""
 _State = tuple[int, ...]
@@ -35,19 +33,14 @@ def read_digest(path: Path, most: int = sys.maxsize) -> bytes | None:
 
     It is remembered for `digest_file`.
     """
-    descriptor = os.open(path, _FLAGS)
+    descriptor, status = open_regular(path)
     try:
-        return _digest_opened(descriptor, most)
+        return None if status.st_size > most else _digest_opened(descriptor, status)
     finally:
         os.close(descriptor)
 
 
-def _digest_opened(descriptor: int, most: int) -> bytes | None:
-    before = os.fstat(descriptor)
-    if not S_ISREG(before.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file")
-    if before.st_size > most:
-        return None
+def _digest_opened(descriptor: int, before: os.stat_result) -> bytes:
     digest = sha256()  # processors have instructions for it
     while block := os.read(descriptor, _AT_A_TIME):
         digest.update(block)

@@ -5,6 +5,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from xlareport.runtime.regular_file import open_regular
+
 ASIDE = ".part"
 """How the name of a file ends that is not whole yet; a killed build leaves it."""
 
@@ -21,12 +23,26 @@ def keep_file(path: Path, content: bytes) -> None:
             aside.unlink()
 
 
+def read_kept(path: Path, most: int) -> bytes | None:
+    """Return the content of a file; None of one of more than `most` bytes, or where there is none.
+
+    What is no regular file was not kept by a build.
+    """
+    try:
+        descriptor, status = open_regular(path)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read() if status.st_size <= most else None
+    except OSError:
+        return None
+
+
 def list_kept(folder: Path, ending: str) -> Iterator[os.DirEntry[str]]:
     """Yield the files in the folders of a folder whose names end so; raises OSError.
 
-    Those of one folder are in memory at a time.
+    Those of one folder are in memory at a time. Links to folders are not followed: their files may
+    be anyone's.
     """
     with os.scandir(folder) as folders:
-        for inner in [entry.path for entry in folders if entry.is_dir()]:
+        for inner in [entry.path for entry in folders if entry.is_dir(follow_symlinks=False)]:
             with os.scandir(inner) as files:
                 yield from [file for file in files if file.name.endswith(ending)]

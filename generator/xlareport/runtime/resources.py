@@ -1,21 +1,21 @@
 """Finds files that are not code: in the package once installed, else in the checkout.
 
-Parsed tables are kept where Python keeps compiled modules, and as long: parsing TOML takes longer
-than most of what is done with it.
+Parsed tables are kept for the user: parsing TOML takes longer than most of what is done with it.
 """
 
 import json
-import sys
 import tomllib
 from hashlib import blake2b
 from importlib.resources import files
-from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
-from xlareport.runtime.kept_file import keep_file
+from xlareport.runtime.kept_file import keep_file, read_kept
+from xlareport.runtime.user_folder import user_folder
 
 PACKAGE = Path(__file__).parent.parent
+_MOST_BYTES = 1 << 26
+"""Bytes of a kept table that is read."""
 _DIGEST = 20
 
 
@@ -29,30 +29,20 @@ def read_toml(package: str | None, *path: str) -> dict[str, Any]:
     """Return the content of a TOML file in a package or a folder of it."""
     place = files(package or "").joinpath(*path)
     text = place.read_bytes()
-    kept = _kept_place(place) if isinstance(place, Path) else None
+    folder = user_folder()
+    kept = folder and folder / "tables" / ".".join([package or "", *path, "json"])
     content = _kept_content(kept, text) if kept else None
     if content is None:
         content = tomllib.loads(text.decode())
-        if kept and not sys.dont_write_bytecode:
+        if kept:
             written = json.dumps(content, allow_nan=False).encode()
             keep_file(kept, _digest(text, written) + written)
     return content
 
 
-def _kept_place(path: Path) -> Path | None:
-    """Return where the content of a table is kept; None where Python keeps no modules."""
-    try:
-        return Path(cache_from_source(str(path))).with_name(f"{path.name}.json")
-    except NotImplementedError:
-        return None
-
-
 def _kept_content(path: Path, text: bytes) -> dict[str, Any] | None:
     """Return the content of a table with this text, if it is kept as it was written."""
-    try:
-        kept = path.read_bytes()
-    except OSError:
-        return None
+    kept = read_kept(path, _MOST_BYTES) or b""
     written = kept[_DIGEST:]
     if kept[:_DIGEST] != _digest(text, written):
         return None

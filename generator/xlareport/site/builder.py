@@ -18,11 +18,11 @@ from pathlib import Path
 from click import ClickException
 from msgspec import Struct
 
-from xlareport.pages.rendering.templates import compile_templates, user_folder
+from xlareport.pages.rendering.templates import compile_templates
 from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.worker_pool import Worker, WorkerPool
 from xlareport.site.folder import Folder
-from xlareport.site.kept_site import KEPT, KeptSite
+from xlareport.site.kept_site import KEPT, KeptSite, is_guide_kept
 from xlareport.site.site_shares import SHARE, write_shares
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
@@ -67,8 +67,7 @@ def prepare_mkdocs() -> Mapping[str, bytes]:
     """
     _import_mkdocs()
     plugin = import_module("xlareport.mkdocs_plugin")
-    folder = user_folder()
-    if folder and folder.is_dir():
+    if is_guide_kept():
         return {}
     plugin.compile_theme()
     return compile_templates()

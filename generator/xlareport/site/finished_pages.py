@@ -79,8 +79,6 @@ class FinishedPages:
 
     def complete(self) -> None:
         """Put the sections of all pages into the order in which MkDocs makes pages."""
-        if self._indexed and self._kept.guide != self._kept.store:
-            self._kept.guide.prune()
         self._sections[:] = [section for some in self._of_page.values() for section in some]
 
     def _key(self, file: File) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from xlareport.pages.rendering.templates import user_folder
+from xlareport.runtime.user_folder import user_folder
 from xlareport.storage.entry_store import EntryStore
 
 KEPT = "XLAREPORT_KEPT"
@@ -30,6 +30,11 @@ class KeptSite(Struct, frozen=True):
         stores = ((str(store.folder), store.most) for store in (self.store, self.guide))
         return json.dumps([self.program, *stores])
 
+    def prune(self) -> None:
+        """Remove what was not used for longest, as far as there is too much."""
+        for store in dict.fromkeys((self.store, self.guide)):
+            store.prune()
+
 
 def open_kept_site(program: str, store: EntryStore) -> KeptSite:
     """Return where a build keeps finished pages, besides results of modules."""
@@ -43,6 +48,12 @@ def guide_store(store: EntryStore) -> EntryStore:
     """
     folder = user_folder()
     return EntryStore(folder / "guide", _MOST_OF_GUIDE) if folder else store
+
+
+def is_guide_kept() -> bool:
+    """Return whether the user has built a report before, as far as that is known."""
+    folder = user_folder()
+    return folder is not None and (folder / "guide").is_dir()
 
 
 def kept_site() -> KeptSite | None:

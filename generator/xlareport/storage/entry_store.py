@@ -15,14 +15,14 @@ from typing import TypeVar
 import zstandard
 from msgspec import Struct
 
-from xlareport.runtime.kept_file import ASIDE, keep_file, list_kept
+from xlareport.runtime.kept_file import ASIDE, keep_file, list_kept, read_kept
 from xlareport.storage.typed_values import list_values, read_values
 
 T = TypeVar("T")
 
 _LEVEL = 1
 _MOST_BYTES = 1 << 30
-"""Bytes that an entry may unpack to."""
+"""Bytes that an entry may have, and unpack to."""
 _DIGEST = 32
 _ENDING = ".kept"
 
@@ -37,9 +37,8 @@ class EntryStore(Struct, frozen=True):
     def get(self, key: str) -> bytes | None:
         """Return the content of a key, or None; an altered file is removed."""
         path = self._path(key)
-        try:
-            written = path.read_bytes()
-        except OSError:
+        written = read_kept(path, _MOST_BYTES)
+        if written is None:
             return None
         content = _unsealed(key, written)
         with contextlib.suppress(OSError):

@@ -116,8 +116,7 @@ def test_another_build_compiles_nothing_again(folder: Path, compiling: list[str]
         assert templates.get_template("x").render() == "42"
         assert made.kept
     assert len(compiling) == 1
-    (kept,) = folder.iterdir()
-    assert kept.stat().st_mode & 0o077 == 0
+    assert list(folder.rglob("*.cache"))
 
 
 def test_a_template_that_changed_is_compiled_again(folder: Path, compiling: list[str]) -> None:
@@ -156,13 +155,10 @@ def test_a_damaged_file_is_compiled_again(folder: Path, compiling: list[str]) ->
     assert len(compiling) == 2
 
 
-def test_a_folder_of_somebody_else_is_not_used(
-    folder: Path, compiling: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_others_can_write_is_not_used(folder: Path, compiling: list[str]) -> None:
     compiling_environment("one")[0].get_template("x")
-    monkeypatch.setattr("os.getuid", lambda: 12345, raising=False)
-    (folder / "_jinja2-cache-12345").mkdir(mode=0o755)
-    (folder / "_jinja2-cache-12345").chmod(0o777)
+    (kept,) = folder.iterdir()
+    kept.chmod(0o777)
     assert compiling_environment("one")[0].get_template("x").render() == "one"
     assert len(compiling) == 2
 

@@ -4,11 +4,9 @@ Compiled templates are kept in memory, and between builds where Python keeps its
 """
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jinja2 import BytecodeCache, Environment, FileSystemBytecodeCache
@@ -22,6 +20,7 @@ from xlareport.pages import navigation
 from xlareport.pages.rendering.environment import environment, front_matter, visible
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.resources import find_resource
+from xlareport.runtime.user_folder import user_folder
 from xlareport.storage.payloads import Payload, make_payload
 
 if TYPE_CHECKING:
@@ -59,19 +58,14 @@ class Compiled(BytecodeCache):
             self.kept[bucket.key] = bucket.bytecode_to_string()
 
 
-def user_folder() -> Path | None:
-    """Return a folder between builds that is the user's alone; None where there is none."""
-    cache = _between_builds()
-    return Path(cache.directory) / "xlareport" if cache else None
-
-
 def _between_builds() -> FileSystemBytecodeCache | None:
-    if sys.dont_write_bytecode:
+    folder = user_folder()
+    if folder is None:
         return None
-    try:
-        return FileSystemBytecodeCache()
-    except (OSError, RuntimeError):  # no temporary folder that is the user's alone
-        return None
+    templates = folder / "templates"
+    with suppress(OSError):
+        templates.mkdir(parents=True, exist_ok=True)
+    return FileSystemBytecodeCache(str(templates))
 
 
 _HEADING = re.compile(r"^(#{1,6} .*)$", re.MULTILINE)
