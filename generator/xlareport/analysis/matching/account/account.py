@@ -333,15 +333,16 @@ class _Account:
 
     def _add_holders_of_expanded(self, sources: FusionSources) -> None:
         """Record what the fusions that were told as added hold of expanded instructions."""
-        find = self._search.after.graph.module.find
-        for pairing in [*self._pairings]:
-            if pairing.relation is not Relation.ADDED:
-                continue
-            line = find(*pairing.after[0])
-            if line and line.opcode == "fusion" and sources.holds_expanded(pairing.after[0]):
-                self._pairings.remove(pairing)
+        find, rest = self._search.after.graph.module.find, list[Pairing]()
+        for pairing in self._pairings:
+            added = pairing.relation is Relation.ADDED
+            line = find(*pairing.after[0]) if added else None
+            if line is not None and line.opcode == "fusion" and sources.holds_expanded(line):
                 pairing.relation = Relation.FUSED
                 self._new_holders.append(pairing)
+            else:
+                rest.append(pairing)
+        self._pairings = rest
 
     def _note_taken_in(self, sources: FusionSources) -> None:
         """Record what was fused into existing fusions whose computations changed."""

@@ -1,7 +1,7 @@
 """The sources of new fusions and calls: where their instructions were in the old module."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from msgspec import Struct
 
@@ -94,11 +94,16 @@ class FusionSources:
         pairing = self._pairings.get(place, _UNMATCHED)
         return pairing.relation is Relation.EXPANDED
 
-    def holds_expanded(self, holder: Place) -> bool:
+    def holds_expanded(self, holder: Instruction) -> bool:
         """Return whether a new fusion holds a part of what was expanded."""
-        line = self._after.find(*holder)
-        inside = None if line is None else self._instructions_inside(line)
-        return any(self.is_expanded(place) for place, _ in inside or ())
+        called = (name for _, name in holder.called if name in self._after.by_name)
+        inside = reachable(called, partial(called_by, self._after))
+        return not self._homes_of_expanded.isdisjoint(inside)
+
+    @cached_property
+    def _homes_of_expanded(self) -> set[str]:
+        """The new computations that hold a part of what was expanded."""
+        return {place.computation for place in self._pairings if self.is_expanded(place)}
 
     def taken_in(
         self, holder: Place, former: Place, absorbed: tuple[Place, ...]

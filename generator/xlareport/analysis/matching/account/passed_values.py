@@ -16,7 +16,11 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.passed import dimensions_of, passed_operand
+from xlareport.analysis.matching.sides.passed import (
+    dimensions_of,
+    passed_operand,
+    values_behind,
+)
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.runtime.grouping import group_by_key
@@ -75,16 +79,10 @@ class _Removals:
 
     def _sources(self, node: Node) -> Iterator[tuple[Node, Node]]:
         """Yield the values that a node passes on, each with its counterpart, from the nearest."""
-        for _ in range(_LONGEST):
-            place = passed_operand(self._search.before, node)
-            if place is None:
-                return
-            node, path = self._search.before.graph.operands(node)[place]
-            if path:
-                return
-            after = node_after(self._search, node)
+        for source, path in values_behind(self._search.before, (node, ())):
+            after = None if path else node_after(self._search, source)
             if after is not None:
-                yield node, after
+                yield source, after
 
     def _readers(self, node: Node) -> Iterator[tuple[Node, int]]:
         """Yield the users of a node, behind removed nodes that pass it on."""

@@ -5,6 +5,7 @@ chain of operations before can be several after, each behind moves of its own.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import islice
 
 from xlareport.analysis.matching.search.nodes import (
     is_free,
@@ -14,7 +15,7 @@ from xlareport.analysis.matching.search.nodes import (
 )
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
-from xlareport.analysis.matching.sides.passed import passed_operand, scalar_of
+from xlareport.analysis.matching.sides.passed import passed_operand, scalar_of, values_behind
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import COMMUTATIVE, REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
@@ -162,9 +163,4 @@ def _repetition(side: Side, node: Node) -> float:
 
 def _behind(side: Side, value: NodeElement) -> NodeElement:
     """Return what is behind what only passes a value on."""
-    for _ in range(_LONGEST):
-        place = None if value[1] else passed_operand(side, value[0])
-        if place is None:
-            break
-        value = side.graph.operands(value[0])[place]
-    return value
+    return [value, *islice(values_behind(side, value), _LONGEST)][-1]

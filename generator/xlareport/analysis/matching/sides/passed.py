@@ -1,8 +1,8 @@
 """Which operand an instruction returns as it is, apart from its dimensions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
@@ -48,6 +48,16 @@ def _beside_neutral(side: Side, node: Node) -> int | None:
         if operand and not path and scalar_of(side, operand) == _NEUTRAL[opcode]:
             return 1 - place
     return None
+
+
+def values_behind(side: Side, value: NodeElement) -> Iterator[NodeElement]:
+    """Yield what a value passes on, from the nearest."""
+    for _ in range(_LONGEST):
+        place = None if value[1] else passed_operand(side, value[0])
+        if place is None:
+            return
+        value = side.graph.operands(value[0])[place]
+        yield value
 
 
 def scalar_of(side: Side, node: Node) -> str | None:
