@@ -18,6 +18,7 @@ from xlareport.analysis.steps.details import (
     ShapeChange,
 )
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.reducers import SUMS
 from xlareport.knowledge.grades import Grade, doubt
 
 _EXAMPLES = 3
@@ -111,6 +112,11 @@ class ChangeGroup(Struct, frozen=True):
         return _is_tiling(self.changes[0])
 
     @property
+    def is_summed(self) -> bool:
+        """Whether these add up more or fewer elements; else they reduce them in another way."""
+        return _is_summed(self.changes[0])
+
+    @property
     def is_synchronous(self) -> bool:
         """Whether these are starts and dones that run synchronously."""
         return _detail(self.changes[0]) == SYNCHRONOUS
@@ -185,6 +191,11 @@ def _is_tiling(change: Change) -> bool:
     return isinstance(detail, ShapeChange) and detail.is_tiling
 
 
+def _is_summed(change: Change) -> bool:
+    detail = _detail(change)
+    return isinstance(detail, ShapeChange) and detail.lead.startswith(SUMS)
+
+
 def _detail(change: Change) -> Difference | None:
     """Return what differs in the first respect; None if the pairing says everything."""
     return change.details[0] if change.details else None
@@ -201,6 +212,8 @@ def _group_key(change: Change) -> _Key:
         further = (str(bool(change.members)),)
     elif change.kind is Kind.LAYOUT:
         further = (str(_is_tiling(change)),)
+    elif change.kind is Kind.SUMMED:
+        further = (str(_is_summed(change)),)
     elif isinstance(detail := _detail(change), AttributesChange | ConfigChange):
         further = detail.names
     elif detail == SYNCHRONOUS:

@@ -278,6 +278,19 @@ def _laid_out(groups: Sequence[ChangeGroup]) -> str:
     return f"changed {english.listing([part for part in parts if part])}"
 
 
+def _summed(groups: Sequence[ChangeGroup]) -> str:
+    """Return of how many the number of summands changed, and of how many the reduced elements."""
+    sums = [group for group in groups if group.is_summed]
+    others = [group for group in groups if not group.is_summed]
+    parts = [
+        f"the number of summands of {wording.counted(_counts(sums, _BEFORE))}" if sums else "",
+        f"the number of reduced elements of {wording.counted(_counts(others, _BEFORE))}"
+        if others
+        else "",
+    ]
+    return f"changed {english.listing([part for part in parts if part])}"
+
+
 def _left(groups: Sequence[ChangeGroup]) -> str:
     return f"left {wording.counted(_counts(groups, _BEFORE))} without live users"
 
@@ -361,6 +374,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
     Kind.SHARED: _shared,
+    Kind.SUMMED: _summed,
     Kind.SUNK: _sunk,
     Kind.SWAPPED: _swapped,
     Kind.UNAPPLIED: _unapplied,
