@@ -6,6 +6,7 @@ from functools import cached_property
 from xlareport.analysis.matching.account.combined_parts import reasons_by_partial_results
 from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.led_to import led_to
+from xlareport.analysis.matching.account.loop_starts import list_moved_starts
 from xlareport.analysis.matching.account.taken_out import list_joined, taken_out
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
@@ -277,6 +278,8 @@ class Additions:
 
     def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
         line = node.instruction
+        if node in self._moved_starts:
+            yield Grade.MATCHED, self._moved_starts[node]
         yield from reasons_by_partial_results(self._search.after, node)
         taken = taken_out(self._search, self._joined, node)
         if taken is not None:
@@ -302,6 +305,11 @@ class Additions:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, IDLE
+
+    @cached_property
+    def _moved_starts(self) -> Mapping[Node, str]:
+        """Why start values of loops, and what adds the former ones behind them, were added."""
+        return list_moved_starts(self._search)
 
     @cached_property
     def _joined(self) -> Mapping[Node, Node]:
