@@ -3,6 +3,8 @@
 Names are in backticks. An opcode precedes a name that does not contain it.
 """
 
+from collections.abc import Sequence
+
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import (
     BothBranches,
@@ -262,12 +264,24 @@ def _result_name(change: Change) -> str:
 def _members(change: Change) -> str:
     """Name what a fusion or call took in, or set free; of many, count them and name the first.
 
-    Of the parts of a split instruction the first two are named.
+    Of the parts of a split instruction the first two are named. Copies of what stays are apart.
     """
     if not change.members:
         return "nothing that is known"
-    if len(change.members) <= _ALL_NAMED:
-        return english.listing([_bare(member) for member in change.members])
-    count = units.plural(len(change.members), "instruction")
-    named = change.members[: _ALL_NAMED if change.kind is Kind.SPLIT else 1]
-    return f"{count}, including {english.listing([_bare(member) for member in named])}"
+    copied = [_bare(place) for place in change.copied]
+    moved = [_bare(place) for place in change.members if place not in change.copied]
+    if copied:
+        copies = (
+            f"a copy of {copied[0]}" if len(copied) == 1 else f"copies of {_counted(copied, 1)}"
+        )
+        many = len(moved) > _ALL_NAMED
+        return f"{_counted(moved, 1)}, and {copies}" if many else english.listing([*moved, copies])
+    return _counted(moved, _ALL_NAMED if change.kind is Kind.SPLIT else 1)
+
+
+def _counted(names: Sequence[str], most: int) -> str:
+    """Return the names of a few instructions, or the number of many with the first names."""
+    if len(names) <= _ALL_NAMED:
+        return english.listing(names)
+    count = units.plural(len(names), "instruction")
+    return f"{count}, including {english.listing(names[:most])}"

@@ -85,6 +85,8 @@ class ChangeGroup(Struct, frozen=True):
     """How many of the changes are only guessed."""
     involved: frozenset[Place] = frozenset()
     """What new fusions hold, and what calls were inlined into: those within others share it."""
+    copied: frozenset[Place] = frozenset()
+    """Of these, what stays outside of the new fusions, which hold copies."""
     into: tuple[frozenset[Place], ...] = ()
     """Of merged and of new fusions, the fusions that each change ends in."""
     alike: int | None = None
@@ -276,6 +278,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         results=_different(member.after for member in members),
         guesses=sum(member.grade is Grade.GUESSED for member in members),
         involved=_involved(kind, members),
+        copied=frozenset(place for member in members for place in member.copied),
         into=tuple(map(_fusions, members)) if kind in _INTO else (),
         alike=values[str(_detail(surest[0]))] if values else None,
     )

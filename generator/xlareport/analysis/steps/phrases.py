@@ -41,10 +41,18 @@ _CALL, _LOOP = "call", "while"
 def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
     """Return how many instructions new fusions or calls were made from, or came of former ones.
 
-    A fusion may hold a copy of what another one holds, too; that counts once.
+    A fusion may hold a copy of what another one holds, too; that counts once. What stays outside
+    is counted apart.
     """
-    members = _count_involved(groups)
-    return f" {preposition} {units.plural(members, 'instruction')}" if members else ""
+    copied = len(set().union(*(group.copied for group in groups)))
+    members = _count_involved(groups) - copied
+    counted = units.plural(copied, "other" if members else "instruction")
+    parts = [
+        units.plural(members, "instruction") if members else "",
+        f"{'a copy' if copied == 1 else 'copies'} of {counted}" if copied else "",
+    ]
+    words = english.listing([part for part in parts if part])
+    return f" {preposition} {words}" if words else ""
 
 
 def _count_involved(groups: Sequence[ChangeGroup]) -> int:
