@@ -11,7 +11,6 @@ from xlareport.analysis.matching.search.reasons import (
     InHalves,
     OfCopy,
     Regrouped,
-    RegroupedPart,
 )
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
@@ -91,9 +90,8 @@ def _clause(change: Change) -> str:
 
 def _regrouping(change: Change) -> str:
     """Return the end of a template that says why a sum or product has other operands."""
-    if change.kind not in _LIVING or not isinstance(change.reason, _REGROUPED):
-        return ""
-    return ": {reason}" if isinstance(change.reason, Regrouped) else ", {reason}"
+    regrouped = change.kind in _LIVING and isinstance(change.reason, Regrouped)
+    return ": {reason}" if regrouped else ""
 
 
 def _names_halves(change: Change) -> bool:
@@ -122,16 +120,13 @@ _ARRIVING = frozenset(
 """Kinds of clauses about what is new."""
 
 
-_REGROUPED = (Regrouped, RegroupedPart)
-
-
 def _of_reason(change: Change) -> str:
     """Return the template of what its reason says; empty for others."""
     if isinstance(change.reason, BothBranches):
         return "{old}{where} was inlined into {members}: {reason}"
     if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):
         return "{old}{where} became {new} {reason}"
-    regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, _REGROUPED)
+    regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, Regrouped)
     return "{old}{where} became {new}, {reason}" if regrouped else ""
 
 

@@ -273,13 +273,13 @@ class Additions:
 
     def _reasons(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
         callers = self._search.after.graph.callers(node.frame.computation.name)
+        if node in self._known_reasons:
+            yield Grade.MATCHED, self._known_reasons[node]
         yield from self._reasons_by_readers(node)
         yield from self._reasons_by_callers(node, callers)
 
     def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
         line = node.instruction
-        if node in self._moved_starts:
-            yield Grade.MATCHED, self._moved_starts[node]
         yield from reasons_by_partial_results(self._search.after, node)
         taken = taken_out(self._search, self._joined, node)
         if taken is not None:
@@ -307,9 +307,9 @@ class Additions:
             yield Grade.EXACT, IDLE
 
     @cached_property
-    def _moved_starts(self) -> Mapping[Node, str]:
-        """Why start values of loops, and what adds the former ones behind them, were added."""
-        return list_moved_starts(self._search)
+    def _known_reasons(self) -> Mapping[Node, str]:
+        """Why parts of regrouped sums, and start values of loops with their sums, were added."""
+        return self._search.regrouped | list_moved_starts(self._search)
 
     @cached_property
     def _joined(self) -> Mapping[Node, Node]:

@@ -3,7 +3,7 @@
 XLA does so where it moves a sum over devices out of a loop: each device starts from zeros.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from xlareport.analysis.matching.search.nodes import is_free, node_after, node_before, read_at
 from xlareport.analysis.matching.search.search import Search
@@ -19,7 +19,7 @@ _ZEROS = frozenset("{}, 0.-")
 """Characters of a literal of zeros."""
 
 
-def list_moved_starts(search: Search) -> Mapping[Node, str]:
+def list_moved_starts(search: Search) -> dict[Node, str]:
     """Return why new adds behind loops, and new start values of the loops, were added."""
     reasons: dict[Node, str] = {}
     if search.parted is None:
