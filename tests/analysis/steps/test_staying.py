@@ -85,3 +85,49 @@ def test_what_is_left_without_users_does_not_stay() -> None:
     after = parse_module(_AFTER.replace("LEFT", _BROADCAST).replace("KEPT", "sine(a)"))
     places = [Place("main", name) for name in ("c", "d", "g")]
     assert list(list_staying(match(before, after), places)) == [Place("main", "g")]
+
+
+_CALLED = """HloModule m
+
+body {
+  p = f32[8] parameter(0)
+  c = f32[] constant(2)
+  d = f32[8] broadcast(c), dimensions={}
+  ROOT e = f32[8] multiply(p, d)
+}
+
+ENTRY main {
+  a = f32[8] parameter(0)
+  b = f32[8] sine(a)
+  o = f32[8] call(b), to_apply=body
+  ROOT t = f32[8] tanh(o)
+}
+"""
+_NESTED = """HloModule m
+
+inner {
+  p.1 = f32[8] parameter(0)
+  c.1 = f32[] constant(2)
+  d.1 = f32[8] broadcast(c.1), dimensions={}
+  ROOT e.1 = f32[8] multiply(p.1, d.1)
+}
+
+outer {
+  q = f32[8] parameter(0)
+  b.1 = f32[8] sine(q)
+  nested = f32[8] fusion(b.1), kind=kLoop, calls=inner
+  ROOT t.1 = f32[8] tanh(nested)
+}
+
+ENTRY main {
+  a = f32[8] parameter(0)
+  ROOT whole = f32[8] fusion(a), kind=kLoop, calls=outer
+}
+"""
+
+
+def test_what_a_call_held_went_into_the_fusion_that_continues_its_computation() -> None:
+    change = step(parse_module(_CALLED), parse_module(_NESTED))
+    assert change.matching is not None
+    assert change.matching.computations["body"] == "inner"
+    assert not any(row.copied for row in change.changes)

@@ -4,16 +4,27 @@ from collections.abc import Iterable, Iterator
 
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import GROUPS, Matching
-from xlareport.analysis.matching.sides.facts import live_computations
+from xlareport.analysis.matching.sides.facts import holders_of, live_computations
 from xlareport.analysis.matching.sides.leftovers import dead_names
+from xlareport.hlo.model import HloModule
 
 
 def list_staying(matching: Matching, places: Iterable[Place]) -> Iterator[Place]:
-    """Yield the old places whose instruction has a live counterpart in the same computation."""
+    """Yield the old places whose instruction has a live counterpart in the same computation.
+
+    Where that was called and is fused now, all of it went into a fusion.
+    """
     for place in places:
         home = matching.computations.get(place.computation, place.computation)
-        if home in live_computations(matching.after) and _stays(matching, place, home):
-            yield place
+        callers = _caller(matching.before, place.computation), _caller(matching.after, home)
+        if callers[0] == callers[1] and home in live_computations(matching.after):
+            yield from [place] if _stays(matching, place, home) else []
+
+
+def _caller(module: HloModule, computation: str) -> str:
+    """Return the opcode of what calls a computation; empty of the entry."""
+    holder = holders_of(module).get(computation)
+    return "" if holder is None else holder.opcode
 
 
 def _stays(matching: Matching, place: Place, home: str) -> bool:
