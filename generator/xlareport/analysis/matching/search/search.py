@@ -51,6 +51,8 @@ class NodePair(Struct):
     equal: bool
     """They compute the same expression over the same values."""
     relation: Relation = Relation.SAME
+    led_from: Node | None = None
+    """The old node of the pair of whose neighbors it was made, without equal values."""
 
 
 class Search(Struct):
@@ -281,7 +283,6 @@ class Search(Struct):
     def finish(self) -> None:
         """Compute the values a last time, and find links by value."""
         self.evaluate()
-        self._doubt_what_guesses_make_equal()
         for link in self.links:
             link.relation = self._relation(link)
             self.by_token.setdefault(link.before.token, link)
@@ -293,34 +294,6 @@ class Search(Struct):
         """Remove the references between nodes, so that the memory is freed at once."""
         for side in (self.before, self.after):
             side.graph.release()
-
-    def _doubt_what_guesses_make_equal(self) -> None:
-        """Grade as MATCHED what is equal because of guesses, and guesses that proved equal."""
-        if not any(link.grade is Grade.GUESSED for link in self.links):
-            return
-        links = {link.before: link for link in self.links}
-        doubtful: set[Node] = set()
-        for node in self.before.values.order:
-            link = links.get(node)
-            by_value = link is None or (link.equal and link.grade is Grade.EXACT)
-            if link is not None and link.grade is Grade.GUESSED:
-                if doubtful.isdisjoint(node.inputs) and self._is_confirmed(link):
-                    link.grade, link.reason = Grade.MATCHED, "the same work on equal values"
-                else:
-                    doubtful.add(node)
-            elif by_value and not doubtful.isdisjoint(node.inputs):
-                doubtful.add(node)
-                if link is not None:
-                    link.grade = Grade.MATCHED
-
-    def _is_confirmed(self, link: NodePair) -> bool:
-        """Return whether the nodes of a guess are the same operation on equal values."""
-        ours, theirs = link.before, link.after
-        nodes = zip(self.contents, (ours, theirs), strict=True)
-        called = [[known.of(name) for _, name in node.instruction.called] for known, node in nodes]
-        read = self.before.values.read(ours), self.after.values.read(theirs)
-        same = self.forms.of(ours.instruction) == self.forms.of(theirs.instruction)
-        return same and called[0] == called[1] and read[0] == read[1] != []
 
     def itself_after(self, kept: Node) -> Node | None:
         """Return the node after the step of an instruction that the step kept as it is."""
