@@ -41,13 +41,13 @@ def _doubt_equal_values(search: Search, links: Mapping[Node, NodePair]) -> None:
                 link.grade = Grade.MATCHED
 
 
-def _doubt_neighbors(found: Iterable[NodePair], links: Mapping[Node, NodePair]) -> bool:
+def _doubt_neighbors(pairs: Iterable[NodePair], links: Mapping[Node, NodePair]) -> bool:
     """Grade as GUESSED what was paired as a neighbor of a guess; return whether there was any.
 
-    Links are in the order in which they were found, each after the one that led to it.
+    Links are in the order in which they were made, each after the one that led to it.
     """
     some = False
-    for link in found:
+    for link in pairs:
         origin = None if link.led_from is None else links.get(link.led_from)
         if origin is None or origin.grade is not Grade.GUESSED or link.equal:
             continue
