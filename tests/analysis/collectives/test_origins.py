@@ -94,10 +94,18 @@ def test_one_operand_is_the_collective_itself(read_text: ReadText) -> None:
 
 
 @pytest.mark.parametrize(
-    ("whole", "verb"),
-    [(64, "Sends the sum of"), (128, "Combines"), (127, "Does the work of")],
+    ("whole", "reducing", "verb"),
+    [
+        (64, "add", "Sends the sum of"),
+        (64, "maximum", "Sends the maximum of"),
+        (64, "", "Does the work of"),
+        (128, "add", "Combines"),
+        (127, "add", "Does the work of"),
+    ],
 )
-def test_a_collective_with_the_bytes_of_each_member_sends_their_sum(whole: int, verb: str) -> None:
+def test_a_collective_with_the_bytes_of_each_member_sends_their_sum(
+    whole: int, reducing: str, verb: str
+) -> None:
     origins = (
         CollectiveOrigin("0021", None, "p", None, None, "r", detail, (), "matched", None)
         for detail in ("Of `%dot.1`.", "Of `%dot.2`.")
@@ -108,7 +116,7 @@ def test_a_collective_with_the_bytes_of_each_member_sends_their_sum(whole: int, 
         )
         for origin in origins
     ]
-    origin, _, _ = join_origins(members, whole, is_combined=whole == 128)
+    origin, _, _ = join_origins(members, whole, reducing, is_combined=whole == 128)
     assert origin.detail == f"{verb} 2 (2\u00d7 not known). Of the largest member: Of `%dot.1`."
 
 

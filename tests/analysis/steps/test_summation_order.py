@@ -270,3 +270,34 @@ def test_a_sum_over_a_concatenation_that_became_several_sums_is_another_order() 
     (change,) = numbers_changed(step(before, after))
     assert change.what == ORDER
     assert "sums over 200,704 elements instead of 401,408, and the partial sums" in change.example
+
+
+@pytest.mark.parametrize(("reducer", "named"), [("add", [ORDER]), ("maximum", [])])
+def test_an_all_reduce_over_other_devices_is_another_order_unless_it_selects(
+    reducer: str, named: list[str]
+) -> None:
+    line = "  ROOT %a = f32[256,784] all-reduce(%x), to_apply=%{}, replica_groups={{{}}}\n"
+    given = "  %x = f32[256,784] parameter(0)\n"
+    before, after = (
+        _text(given + line.format(reducer, groups), _ADD, _MAXIMUM)
+        for groups in ("{0,1,2,3}", "{0,1},{2,3}")
+    )
+    assert [change.what for change in numbers_changed(step(before, after))] == named
+
+
+@pytest.mark.parametrize(
+    ("opcode", "words"),
+    [
+        ("add", "sums over 256 elements instead of 784"),
+        ("multiply", "reduces by multiply over 256 elements instead of 784"),
+    ],
+)
+def test_a_shorter_reduction_is_named_by_its_reducer(opcode: str, words: str) -> None:
+    computation = _ADD.replace(" add(", f" {opcode}(")
+    tail = "  ROOT %r = f32[{}] reduce(%y, %z), dimensions={{{}}}, to_apply=%add\n"
+    given = "  %x = f32[256,784] parameter(0)\n  %z = f32[] constant(0)\n"
+    given += "  %y = f32[256,784] negate(%x)\n"
+    before = _text(given + tail.format(256, 1), computation)
+    after = _text(given + tail.format(784, 0), computation)
+    (change,) = numbers_changed(step(before, after))
+    assert (change.what, words in change.example) == (ORDER, True)

@@ -46,6 +46,33 @@ def test_a_partial_sum_is_a_change_though_its_result_has_the_same_shape() -> Non
     assert "the dot `%d` in `e` sums over `32` → `16` elements" in change.headline
 
 
+@pytest.mark.parametrize(
+    ("opcode", "does"),
+    [
+        ("maximum", "reduces by maximum"),
+        ("minimum", "reduces by minimum"),
+        ("multiply", "reduces by multiply"),
+    ],
+)
+def test_a_reduction_that_adds_nothing_sums_nothing(opcode: str, does: str) -> None:
+    """The headline counts it apart from the dot, which sums."""
+    text = TEXT.replace("add(x, y)", f"{opcode}(x, y)")
+    change = step(parse_module(text), parse_module(text.replace("[32,", "[16,")))
+    (detail,) = (row.details[0] for row in change.changes if row.opcodes[0] == "reduce")
+    assert str(detail) == f"{does} over 32 → 16 elements"
+    counted = "number of summands of 1 dot and the number of reduced elements of 1 reduce"
+    assert counted in change.headline
+
+
+def test_a_reduction_by_several_operations_only_reduces() -> None:
+    text = TEXT.replace("z = f32[] add(x, y)", "z = f32[] add(w, y)").replace(
+        "  ROOT z", "  w = f32[] abs(x)\n  ROOT z"
+    )
+    change = step(parse_module(text), parse_module(text.replace("[32,", "[16,")))
+    (detail,) = (row.details[0] for row in change.changes if row.opcodes[0] == "reduce")
+    assert str(detail) == "reduces over 32 → 16 elements"
+
+
 DIVIDED = """HloModule m
 
 add {

@@ -27,6 +27,7 @@ from xlareport.analysis.cost.work import ModuleCost, name_bound
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.steps.boundaries import Boundary
+from xlareport.analysis.steps.reducers import reducing_opcode
 
 _NO_PASSES = "the dump has no snapshots between the program and the final module"
 
@@ -113,7 +114,10 @@ class _RowMaker:
         members = self._origins.members(collective, trail)
         is_combined = self._origins.has_had_operands(len(members), collective, trail)
         origin, sharding, reason = join_origins(
-            members, figures.data_bytes, is_combined=is_combined
+            members,
+            figures.data_bytes,
+            reducing_opcode(self._hlo, body),
+            is_combined=is_combined,
         )
         where = self._place(body) or self._place(outer)
         # What a pass makes of an all-reduce has no op_name: it serves that of its first snapshot.

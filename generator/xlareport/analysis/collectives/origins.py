@@ -24,6 +24,7 @@ from xlareport.analysis.source.locations import fused_root, op_name_of, place_of
 from xlareport.analysis.source.scopes import Phase, phase_of, split_path
 from xlareport.hlo.attributes import AttributeList, Metadata
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import JOINED
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.program import ParsedModule
@@ -47,12 +48,17 @@ _MOST_MEMBERS = 500
 
 
 def join_origins(
-    members: Sequence[CollectiveMember], data_bytes: int | None, *, is_combined: bool
+    members: Sequence[CollectiveMember],
+    data_bytes: int | None,
+    reducing: str,
+    *,
+    is_combined: bool,
 ) -> tuple[CollectiveOrigin, ShardingPair | None, str]:
     """Return the origin of a collective, its sharding pair, and why it has none.
 
-    Where each member has as many bytes as the collective, `data_bytes`, it sends their sum.
-    `is_combined` says whether it had each of them as an operand.
+    Where each member has as many bytes as the collective, `data_bytes`, it sends their sum, or
+    what else the opcode `reducing` makes of them. `is_combined` says whether it had each of them
+    as an operand.
     """
     first = max(members, key=lambda member: member.data_bytes or 0)
     if len(members) < 2:
@@ -65,8 +71,10 @@ def join_origins(
         for cause, count in causes.most_common()
     )
     largest = first.origin.detail
-    is_sum = all(member.data_bytes == data_bytes for member in members)
-    verb = "Sends the sum of" if is_sum else "Combines" if is_combined else "Does the work of"
+    is_joined = all(member.data_bytes == data_bytes for member in members)
+    result = JOINED.get(reducing, "") if is_joined else ""
+    verb = "Combines" if is_combined and not is_joined else "Does the work of"
+    verb = f"Sends the {result} of" if result else verb
     detail = f"{verb} {len(members):,} ({counted}). Of the largest member: {largest}"
     grade = weakest(member.origin.grade for member in members if member.origin.grade)
     is_graded = first.origin.grade is not None

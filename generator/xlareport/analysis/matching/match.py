@@ -65,6 +65,7 @@ from xlareport.analysis.matching.rules.movement import (
     sunk_slices,
     swaps,
 )
+from xlareport.analysis.matching.search.doubts import grade_doubts
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
@@ -246,6 +247,7 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
                 rule(search)
         for rule in _PARTS:
             rule(search)
+        grade_doubts(search)
         search.finish()
         swaps.moved_past(search)
         moving_converts.moved_converts(search)

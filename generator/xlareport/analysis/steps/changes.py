@@ -26,6 +26,7 @@ from xlareport.analysis.steps.rebuilt import ANEW, as_rebuilt, was_rebuilt
 from xlareport.analysis.steps.relations import kind_of, kind_of_further, kind_of_moved, reason_of
 from xlareport.analysis.steps.replacements import besides_opcode, new_target, operation
 from xlareport.analysis.steps.sequence import alignments
+from xlareport.analysis.steps.staying import list_staying
 from xlareport.analysis.steps.turned import compare_turned
 from xlareport.analysis.steps.unread import left_unread, read_instead
 from xlareport.hlo.model import HloModule, Instruction
@@ -58,6 +59,8 @@ class Change(Struct):
     Those that compute come first. For a combined instruction, all its sources; for a split one, all
     its parts.
     """
+    copied: tuple[Place, ...] = ()
+    """Members of a new fusion or call that stay outside too: it holds a copy of each."""
     balance: int = 0
     """Instructions that the module gains by it: 1, 0 or -1."""
 
@@ -296,6 +299,8 @@ class _Reader:
             message = ""
         old_opcode, new_opcode = (line.opcode if line else "" for line in (old, new))
         known = pairing.known_of(before, after)
+        reason, members = reason_of(kinds[0], pairing, known), self._members(kinds[0], pairing)
+        copied = tuple(list_staying(self._matching, members if kinds[0] in _TAKES_IN else ()))
         if kinds[0] is Kind.COMBINED and (other := promoted(self._matching, pairing.before, after)):
             details = (other,)
         return Change(
@@ -303,7 +308,7 @@ class _Reader:
             before=before,
             after=after,
             grade=known.grade,
-            reason=reason_of(kinds[0], pairing, known),
+            reason=f"{reason}, {len(copied):,} of them copied" if copied else reason,
             kinds=kinds,
             scope=message or (place.computation if place else ""),
             opcodes=(
@@ -312,7 +317,8 @@ class _Reader:
             ),
             details=details,
             numbering=kinds[0] is Kind.RENAMED and same_but_number(before, after),
-            members=self._members(kinds[0], pairing),
+            members=members,
+            copied=copied,
             balance=balance,
             target=new_target(self._matching.after, after, old)
             if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE

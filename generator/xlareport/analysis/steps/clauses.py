@@ -3,13 +3,14 @@
 Names are in backticks. An opcode precedes a name that does not contain it.
 """
 
+from collections.abc import Sequence
+
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import (
     BothBranches,
     InHalves,
     OfCopy,
     Regrouped,
-    RegroupedPart,
 )
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
@@ -89,9 +90,8 @@ def _clause(change: Change) -> str:
 
 def _regrouping(change: Change) -> str:
     """Return the end of a template that says why a sum or product has other operands."""
-    if change.kind not in _LIVING or not isinstance(change.reason, _REGROUPED):
-        return ""
-    return ": {reason}" if isinstance(change.reason, Regrouped) else ", {reason}"
+    regrouped = change.kind in _LIVING and isinstance(change.reason, Regrouped)
+    return ": {reason}" if regrouped else ""
 
 
 def _names_halves(change: Change) -> bool:
@@ -120,16 +120,13 @@ _ARRIVING = frozenset(
 """Kinds of clauses about what is new."""
 
 
-_REGROUPED = (Regrouped, RegroupedPart)
-
-
 def _of_reason(change: Change) -> str:
     """Return the template of what its reason says; empty for others."""
     if isinstance(change.reason, BothBranches):
         return "{old}{where} was inlined into {members}: {reason}"
     if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):
         return "{old}{where} became {new} {reason}"
-    regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, _REGROUPED)
+    regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, Regrouped)
     return "{old}{where} became {new}, {reason}" if regrouped else ""
 
 
@@ -262,12 +259,24 @@ def _result_name(change: Change) -> str:
 def _members(change: Change) -> str:
     """Name what a fusion or call took in, or set free; of many, count them and name the first.
 
-    Of the parts of a split instruction the first two are named.
+    Of the parts of a split instruction the first two are named. Copies of what stays are apart.
     """
     if not change.members:
         return "nothing that is known"
-    if len(change.members) <= _ALL_NAMED:
-        return english.listing([_bare(member) for member in change.members])
-    count = units.plural(len(change.members), "instruction")
-    named = change.members[: _ALL_NAMED if change.kind is Kind.SPLIT else 1]
-    return f"{count}, including {english.listing([_bare(member) for member in named])}"
+    copied = [_bare(place) for place in change.copied]
+    moved = [_bare(place) for place in change.members if place not in change.copied]
+    if copied:
+        copies = (
+            f"a copy of {copied[0]}" if len(copied) == 1 else f"copies of {_counted(copied, 1)}"
+        )
+        many = len(moved) > _ALL_NAMED
+        return f"{_counted(moved, 1)}, and {copies}" if many else english.listing([*moved, copies])
+    return _counted(moved, _ALL_NAMED if change.kind is Kind.SPLIT else 1)
+
+
+def _counted(names: Sequence[str], most: int) -> str:
+    """Return the names of a few instructions, or the number of many with the first names."""
+    if len(names) <= _ALL_NAMED:
+        return english.listing(names)
+    count = units.plural(len(names), "instruction")
+    return f"{count}, including {english.listing(names[:most])}"

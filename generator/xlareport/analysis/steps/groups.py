@@ -18,6 +18,7 @@ from xlareport.analysis.steps.details import (
     ShapeChange,
 )
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.reducers import SUMS
 from xlareport.knowledge.grades import Grade, doubt
 
 _EXAMPLES = 3
@@ -84,6 +85,8 @@ class ChangeGroup(Struct, frozen=True):
     """How many of the changes are only guessed."""
     involved: frozenset[Place] = frozenset()
     """What new fusions hold, and what calls were inlined into: those within others share it."""
+    copied: frozenset[Place] = frozenset()
+    """Of these, what stays outside of the new fusions, which hold copies."""
     into: tuple[frozenset[Place], ...] = ()
     """Of merged and of new fusions, the fusions that each change ends in."""
     alike: int | None = None
@@ -109,6 +112,11 @@ class ChangeGroup(Struct, frozen=True):
     def is_tiling(self) -> bool:
         """Whether only the tiles of layouts changed, and the order of dimensions is the same."""
         return _is_tiling(self.changes[0])
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether these add up more or fewer elements; else they reduce them in another way."""
+        return _is_summed(self.changes[0])
 
     @property
     def is_synchronous(self) -> bool:
@@ -185,6 +193,11 @@ def _is_tiling(change: Change) -> bool:
     return isinstance(detail, ShapeChange) and detail.is_tiling
 
 
+def _is_summed(change: Change) -> bool:
+    detail = _detail(change)
+    return isinstance(detail, ShapeChange) and detail.lead.startswith(SUMS)
+
+
 def _detail(change: Change) -> Difference | None:
     """Return what differs in the first respect; None if the pairing says everything."""
     return change.details[0] if change.details else None
@@ -201,6 +214,8 @@ def _group_key(change: Change) -> _Key:
         further = (str(bool(change.members)),)
     elif change.kind is Kind.LAYOUT:
         further = (str(_is_tiling(change)),)
+    elif change.kind is Kind.SUMMED:
+        further = (str(_is_summed(change)),)
     elif isinstance(detail := _detail(change), AttributesChange | ConfigChange):
         further = detail.names
     elif detail == SYNCHRONOUS:
@@ -263,6 +278,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         results=_different(member.after for member in members),
         guesses=sum(member.grade is Grade.GUESSED for member in members),
         involved=_involved(kind, members),
+        copied=frozenset(place for member in members for place in member.copied),
         into=tuple(map(_fusions, members)) if kind in _INTO else (),
         alike=values[str(_detail(surest[0]))] if values else None,
     )

@@ -80,7 +80,7 @@ class Kind(StrEnum):
     SHAPE = "shape"
     """Other dimensions."""
     SUMMED = "summed"
-    """A product or a reduction that sums over more or fewer elements."""
+    """A product or a reduction of more or fewer elements."""
     PRECISION = "precision"
     """Another precision or algorithm of a product: the numbers may change."""
     SPACE = "memory space"

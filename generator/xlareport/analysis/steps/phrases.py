@@ -41,10 +41,18 @@ _CALL, _LOOP = "call", "while"
 def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
     """Return how many instructions new fusions or calls were made from, or came of former ones.
 
-    A fusion may hold a copy of what another one holds, too; that counts once.
+    A fusion may hold a copy of what another one holds, too; that counts once. What stays outside
+    is counted apart.
     """
-    members = _count_involved(groups)
-    return f" {preposition} {units.plural(members, 'instruction')}" if members else ""
+    copied = len(set().union(*(group.copied for group in groups)))
+    members = _count_involved(groups) - copied
+    counted = units.plural(copied, "other" if members else "instruction")
+    parts = [
+        units.plural(members, "instruction") if members else "",
+        f"{'a copy' if copied == 1 else 'copies'} of {counted}" if copied else "",
+    ]
+    words = english.listing([part for part in parts if part])
+    return f" {preposition} {words}" if words else ""
 
 
 def _count_involved(groups: Sequence[ChangeGroup]) -> int:
@@ -278,6 +286,19 @@ def _laid_out(groups: Sequence[ChangeGroup]) -> str:
     return f"changed {english.listing([part for part in parts if part])}"
 
 
+def _summed(groups: Sequence[ChangeGroup]) -> str:
+    """Return of how many the number of summands changed, and of how many the reduced elements."""
+    sums = [group for group in groups if group.is_summed]
+    others = [group for group in groups if not group.is_summed]
+    parts = [
+        f"the number of summands of {wording.counted(_counts(sums, _BEFORE))}" if sums else "",
+        f"the number of reduced elements of {wording.counted(_counts(others, _BEFORE))}"
+        if others
+        else "",
+    ]
+    return f"changed {english.listing([part for part in parts if part])}"
+
+
 def _left(groups: Sequence[ChangeGroup]) -> str:
     return f"left {wording.counted(_counts(groups, _BEFORE))} without live users"
 
@@ -361,6 +382,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
     Kind.SHARED: _shared,
+    Kind.SUMMED: _summed,
     Kind.SUNK: _sunk,
     Kind.SWAPPED: _swapped,
     Kind.UNAPPLIED: _unapplied,

@@ -1,13 +1,43 @@
-"""Whether two computations that instructions apply, such as reducers, do the same."""
+"""What computations that instructions apply, such as reducers, do, and whether two do the same."""
 
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.contents import Contents
 from xlareport.analysis.matching.sides.forms import Forms
 from xlareport.analysis.matching.sides.values import UNKNOWN, Tokens
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import HloModule, Instruction
 
+SUMS = "sums"
+"""What adds up elements does."""
 _MOST = 32
 """Instructions of a computation that are compared."""
+_PRODUCTS = frozenset({"convolution", "dot"})
+_AROUND = frozenset({"convert", "parameter", "tuple"})
+"""Opcodes of a reducer beside what combines two values."""
+_CHOOSING = frozenset(
+    {"and", "compare", "constant", "maximum", "minimum", "or", "parameter", "select", "tuple"}
+)
+"""Opcodes of a reducer that rounds nothing: it gives one of two values."""
+
+
+def reducing_opcode(module: HloModule, line: Instruction) -> str:
+    """Return the opcode by which a reduction combines values; empty where several or none do."""
+    reducer = module.callee(line, "to_apply")
+    opcodes = {inner.opcode for inner in reducer.instructions} - _AROUND if reducer else set()
+    return opcodes.pop() if len(opcodes) == 1 else ""
+
+
+def name_reduction(module: HloModule, line: Instruction) -> str:
+    """Return what a reduction or product does over elements: `sums`, `reduces by maximum`."""
+    opcode = "add" if line.opcode in _PRODUCTS else reducing_opcode(module, line)
+    if opcode == "add":
+        return SUMS
+    return f"reduces by {opcode}" if opcode else "reduces"
+
+
+def chooses(module: HloModule, line: Instruction) -> bool:
+    """Return whether a reduction only chooses values, such as a maximum, which is exact."""
+    reducer = module.callee(line, "to_apply")
+    return reducer is not None and all(inner.opcode in _CHOOSING for inner in reducer.instructions)
 
 
 def apply_the_same(matching: Matching, old: Instruction, new: Instruction) -> bool:

@@ -16,6 +16,7 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import attribute_change
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.reducers import SUMS, chooses, name_reduction, reducing_opcode
 from xlareport.analysis.steps.sources import value_behind
 from xlareport.analysis.steps.summed_dimensions import (
     SUMMED_OPERANDS,
@@ -42,7 +43,7 @@ def find_order_change(
         words = "adds over devices after the loop, not in each iteration"
         words = words if after_loop else str(change.reason)
         return words if _adds_over_devices(new, matching.after) else None
-    if _sums_alike(change, old, new, matching) or _selects(old, matching.before):
+    if _sums_alike(change, old, new, matching) or chooses(matching.before, old):
         return None
     return _order_change(old, new) or _length_change(change, old, new, matching)
 
@@ -64,41 +65,34 @@ def adds_other_sums(
     """
     was = {line.name: line for line in _operands(matching.before, before, old)}
     now = {line.name: line for line in _operands(matching.after, after, new)}
-    changed = [line for name, line in (was | now).items() if (name in was) != (name in now)]
-    return old.opcode == new.opcode == "add" and any(line.opcode in _SUMS for line in changed)
+    changed = [
+        (module, line)
+        for module, lines, others in ((matching.before, was, now), (matching.after, now, was))
+        for name, line in lines.items()
+        if name not in others
+    ]
+    sums = (line.opcode in _SUMS and not chooses(module, line) for module, line in changed)
+    return old.opcode == new.opcode == "add" and any(sums)
 
 
 def _operands(module: HloModule, home: str, line: Instruction) -> Iterator[Instruction]:
     return filter(None, (module.find(home, name) for name in line.operand_names))
 
 
-def _selects(line: Instruction, module: HloModule) -> bool:
-    """Return whether a reduction adds and multiplies nothing, such as a maximum: that is exact."""
-    applied = module.by_name.get(line.attributes.get("to_apply", "").lstrip("%"))
-    return (
-        line.opcode == "reduce"
-        and applied is not None
-        and all(inner.opcode in _EXACT for inner in applied.instructions)
-    )
-
-
-_EXACT = frozenset(
-    {"and", "compare", "constant", "maximum", "minimum", "or", "parameter", "select", "tuple"}
-)
-
-
 def _length_change(
     change: Change, old: Instruction, new: Instruction, matching: Matching
 ) -> str | None:
-    """Return over how many elements a dot or reduction sums instead; None if they are as many."""
+    """Return how many elements a dot or reduction combines instead; None if they are as many."""
     if change.before is None or change.after is None or old.opcode != new.opcode:
         return None
     places = (matching.before, change.before, old), (matching.after, change.after, new)
     was, now = (measure_sum(*place) for place in places)
     if was is None or now is None or was == now or _is_padded(*places[1]):
         return None
-    words = f"sums over {now:,} elements instead of {was:,}"
-    return f"{words}, and the partial sums are added" if change.kind is Kind.SPLIT else words
+    does = name_reduction(matching.after, new)
+    words = f"{does} over {now:,} elements instead of {was:,}"
+    joined = "partial sums are added" if does == SUMS else "partial results are combined"
+    return f"{words}, and the {joined}" if change.kind is Kind.SPLIT else words
 
 
 def _is_padded(module: HloModule, place: Place, line: Instruction) -> bool:
@@ -132,9 +126,7 @@ def _sum_before(place: Place, matching: Matching) -> Instruction | None:
 
 
 def _adds_over_devices(line: Instruction, module: HloModule) -> bool:
-    applied = module.by_name.get(line.attributes.get("to_apply", "").lstrip("%"))
-    root = applied.root if applied else None
-    return line.opcode in REDUCING_COLLECTIVES and root is not None and root.opcode == "add"
+    return line.opcode in REDUCING_COLLECTIVES and reducing_opcode(module, line) == "add"
 
 
 def changed_attributes(names: Iterable[str], old: Instruction, new: Instruction) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Dimensions that a matrix product, a convolution or a reduction sums over."""
+"""Dimensions that a matrix product, a convolution or a reduction runs over."""
 
 from math import prod
 
@@ -9,6 +9,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.details import Difference, ShapeChange
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.reducers import name_reduction
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
 
@@ -30,7 +31,7 @@ class SummedDimensions(Struct, frozen=True):
 
 
 def measure_sum(module: HloModule, place: Place, line: Instruction) -> int | None:
-    """Return over how many elements a product or reduction sums; None where that is not known."""
+    """Return how many elements a product or reduction combines; None where that is not known."""
     if line.opcode == "convolution":
         return _measure_window(module, place, line)
     attributes = SUMMED_OPERANDS.get(line.opcode, ())
@@ -67,11 +68,12 @@ def _smaller(size: int | None, other: int) -> int | None:
 def compare_sums(
     matching: Matching, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
 ) -> dict[Kind, Difference]:
-    """Return that a product or a reduction sums over another number of elements; empty if not."""
+    """Return that a product or a reduction combines another number of elements; empty if not."""
     was, now = measure_sum(matching.before, *before), measure_sum(matching.after, *after)
     if was is None or now is None or was == now:
         return {}
-    return {Kind.SUMMED: ShapeChange(f"{was:,}", f"{now:,}", "sums over ", " elements")}
+    lead = f"{name_reduction(matching.after, after[1])} over "
+    return {Kind.SUMMED: ShapeChange(f"{was:,}", f"{now:,}", lead, " elements")}
 
 
 def read_summed(

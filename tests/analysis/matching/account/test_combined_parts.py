@@ -67,3 +67,46 @@ def test_what_has_no_counterpart_is_counted(read: Read) -> None:
     assert first.why == (
         "it combines partial results of %convolution.5 and of 1 more; before: %dot.1"
     )
+
+
+_JOINED = (
+    _PARTS.replace("f32[8,6]{1,0} bitcast", "f32[48]{0} bitcast")
+    .replace("f32[8,2]{1,0} bitcast", "f32[16]{0} bitcast")
+    .replace(
+        "(f32[8,6]{1,0}, f32[8,2]{1,0}) all-reduce(%bitcast.5, %bitcast.6), to_apply=%sum, "
+        'metadata={op_name="jit(f)/first/dot_general"}',
+        "f32[64]{0} all-reduce(%both), to_apply=%sum",
+    )
+    .replace(
+        "  %all-reduce.1",
+        "  %both = f32[64]{0} concatenate(%bitcast.5, %bitcast.6), dimensions={0}\n  %all-reduce.1",
+    )
+    .replace(
+        "%first = f32[8,6]{1,0} get-tuple-element(%all-reduce.1), index=0",
+        "%part.1 = f32[48]{0} slice(%all-reduce.1), slice={[0:48]}\n"
+        "  %first = f32[8,6]{1,0} bitcast(%part.1)",
+    )
+    .replace(
+        "%second = f32[8,2]{1,0} get-tuple-element(%all-reduce.1), index=1",
+        "%part.2 = f32[16]{0} slice(%all-reduce.1), slice={[48:64]}\n"
+        "  %second = f32[8,2]{1,0} bitcast(%part.2)",
+    )
+)
+
+
+def test_a_combined_sum_of_a_concatenation_names_the_pieces(read: Read) -> None:
+    """So are all-reduces combined on GPUs: the one that sends all has no op_name."""
+    before, after = read(_WHOLE), read(_JOINED)
+    added = match(before, after).pairing_after(_SUM)
+    assert added is not None
+    assert str(added.reason) == "it combines partial results of %convolution.5 and of 1 more"
+    first, *_ = history(SnapshotSequence([before, after]), 1, _SUM)
+    why = "it combines partial results of 2 instructions; before: %dot.1, %dot.2"
+    assert first.why == why
+
+
+def test_a_sum_of_one_value_without_op_name_names_none(read: Read) -> None:
+    alone = _JOINED.replace("concatenate(%bitcast.5, %bitcast.6)", "concatenate(%bitcast.5)")
+    added = match(read(_WHOLE), read(alone)).pairing_after(_SUM)
+    assert added is not None
+    assert "partial results" not in str(added.reason)

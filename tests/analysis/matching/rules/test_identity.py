@@ -1023,3 +1023,40 @@ def test_a_reduction_of_one_element_each_is_no_other_candidate(read: Read) -> No
     )
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "sum.1")) == Place("main", "total")
+
+
+def _counted(first: str, second: str) -> str:
+    """Return a module with two iotas of one framework op, of the given shapes, and other users."""
+    lines = [
+        f'  %iota.{number} = {shape} iota(), iota_dimension=0, metadata={{op_name="f"}}\n'
+        f"  %count.{number} = {shape} {opcode}(%iota.{number})"
+        for number, (shape, opcode) in enumerate(zip((first, second), _OPCODES, strict=True))
+    ]
+    text = "\n".join(lines)
+    return (
+        "HloModule m\n\nENTRY %main () -> (s32[], s32[]) {\n"
+        f"{text}\n  ROOT %out = ({first}, {second}) tuple(%count.0, %count.1)\n}}\n"
+    )
+
+
+_OPCODES = ("negate", "abs")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "grade"), [((8, 6), Grade.MATCHED), ((8, 8), Grade.GUESSED)], ids=["own", "equal"]
+)
+def test_dimensions_tell_apart_what_is_left_of_one_framework_op(
+    read: Read, sizes: tuple[int, int], grade: Grade
+) -> None:
+    """In the order alone each pair would be a guess, and here the order is another one."""
+    before = _counted(*(f"s32[{size}]" for size in sizes))
+    after = _counted(*(f"u32[{size}]" for size in reversed(sizes)))
+    after = after.replace("%iota.", "%other.").replace("negate", "sign").replace("abs", "not")
+    search = start(read(before), read(after))
+    search.evaluate()
+    identity.same_operation(search)
+    pairs = {link.before.instruction.name: link for link in search.links}
+    expected = {"iota.0": "other.1", "iota.1": "other.0"}
+    assert {pair.grade for pair in pairs.values()} == {grade}
+    if grade is Grade.MATCHED:
+        assert {name: pair.after.instruction.name for name, pair in pairs.items()} == expected

@@ -180,14 +180,3 @@ def test_an_instruction_remains_or_is_replaced(line: str, relation: Relation, re
     search.finish()
     (link,) = search.links
     assert link.relation is relation
-
-
-def test_a_guess_on_equal_values_is_confirmed_at_the_end(read: Read) -> None:
-    after = BEFORE.replace("%neg", "%neg.1").replace("%out =", "%out.1 =")
-    search = evaluated(read(BEFORE), read(after))
-    for old, new in (("neg", "neg.1"), ("out", "out.1")):
-        pair = node(search.before, old), node(search.after, new)
-        search.link(*pair, Grade.GUESSED, "the only one left")
-    search.finish()
-    assert {link.grade for link in search.links} == {Grade.MATCHED}
-    assert {link.reason for link in search.links} == {"the same work on equal values"}

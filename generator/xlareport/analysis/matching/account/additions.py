@@ -4,8 +4,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
 from xlareport.analysis.matching.account.combined_parts import reasons_by_partial_results
+from xlareport.analysis.matching.account.copies_by_name import CopiesByName
 from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.led_to import led_to
+from xlareport.analysis.matching.account.loop_starts import list_moved_starts
 from xlareport.analysis.matching.account.taken_out import list_joined, taken_out
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
@@ -20,6 +22,7 @@ from xlareport.analysis.matching.search.nodes import (
     read_behind_moves,
     reader_beside,
     same_count,
+    same_form,
     same_type,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause, Relation
@@ -50,7 +53,7 @@ class Additions:
         self._search = search
         self._sources: dict[Node, Node | None] = {}
         self._depth = 0
-        self._by_name: dict[Hashable, list[Node]] | None = None
+        self._named = CopiesByName(search)
         self._doubts: dict[Node, Grade] = {}
         """Upper bounds for the grades of copies, from the grades of other copies."""
 
@@ -83,7 +86,7 @@ class Additions:
         original = None if self._search.parted else self._cloned_beside(node)
         if original is not None:
             return PairVerdict(original, Grade.MATCHED, "a further copy, in another shape")
-        source = None if self._search.parted else self._copied_by_name(node)
+        source = None if self._search.parted else self._named.original(node)
         reason = "a further copy, by name, form and framework op"
         return None if source is None else PairVerdict(source, Grade.MATCHED, reason)
 
@@ -124,14 +127,35 @@ class Additions:
             self._depth -= 1
         return self._sources[node]
 
-    def _read_by_copies(self, node: Node) -> Node | None:
-        """Return the equal constant that a reader's counterpart read in the old module."""
+    def _read_by_copies(self, node: Node, equal: Node | None = None) -> Node | None:
+        """Return the equal instruction that a reader's counterpart read in the old module.
+
+        `equal` is one whose value a node is known to have; its duplicates have it as well.
+        """
         for user, position in self._search.after.users.get(node, ()):
             known = user.partner or self.source(user)
             read = None if known is None else read_at(self._search.before, known, position)
-            if read is not None and (read.token == node.token or self._are_equal(read, node)):
+            if read is None or known is None:
+                continue
+            if read.token == node.token or self._are_equal(read, node):
+                return read
+            alike = user.instruction.opcode == known.instruction.opcode
+            if alike and equal is not None and self._is_twin(read, node, equal):
                 return read
         return None
+
+    def _is_twin(self, read: Node, node: Node, equal: Node) -> bool:
+        """Return whether what a reader read is the original of a node rather than its equal.
+
+        It is a duplicate of that, or the one of its framework op: of a forward pass that is
+        computed again, an optimization barrier hides that the values are equal.
+        """
+        values = self._search.before.own_values
+        value = values.get(equal)
+        if value is not None and values.get(read) == value:
+            return True
+        of_its_op = has_same_origin(read, node) and not has_same_origin(equal, node)
+        return of_its_op and same_form(self._search, read, node)
 
     def _are_equal(self, node: Node, other: Node) -> bool:
         """Return whether two constants are computed the same way, without values of kept lines.
@@ -184,7 +208,7 @@ class Additions:
             self._doubts[node] = weakest((link.grade, Grade.MATCHED))
             known = link.before
         self._sources[node] = known  # for what reads it, and is asked for meanwhile
-        return self._read_by_copies(node) or known
+        return self._read_by_copies(node, known) or known
 
     def _known_equal(self, node: Node) -> Node | None:
         """Return the instruction before that was linked for its value, or stands as it did."""
@@ -214,51 +238,6 @@ class Additions:
         links.pop(None, None)
         return links
 
-    def _copied_by_name(self, node: Node) -> Node | None:
-        """Return the original of a node in a fused computation or one without callers, by name."""
-        is_called = bool(self._search.after.graph.callers(node.frame.computation.name))
-        is_outside = self._is_in_entry(node) or (is_called and not is_fused(node))
-        if node.instruction.opcode == "parameter" or is_outside:
-            return None
-        if self._by_name is None:
-            self._by_name = self._names()
-        nodes = self._by_name.get(self._name(node, _head(node.instruction.name)), [])
-        known = nodes[0] if len(nodes) == 1 and (nodes[0].kept or not is_called) else None
-        return known if known is not None and self._reads_alike(known, node) else None
-
-    def _reads_alike(self, original: Node, node: Node) -> bool:
-        """Return whether two nodes have operands with the same opcodes, as far as known.
-
-        The arguments of a computation without callers are not known.
-        """
-        sides = (self._search.before, original), (self._search.after, node)
-        read = [
-            [operand.instruction.opcode for operand, _ in side.graph.operands(node)]
-            for side, node in sides
-        ]
-        pairs = zip(*read, strict=False)
-        same = all(old == new or "parameter" in (old, new) for old, new in pairs)
-        return same and len(read[0]) == len(read[1])
-
-    def _names(self) -> dict[Hashable, list[Node]]:
-        """Return the instructions before by name, with and without the last number.
-
-        Only those that may have been copied, which are few.
-        """
-        wanted = {_head(node.instruction.name) for node in self._search.after.open()}
-        names: dict[Hashable, list[Node]] = {}
-        for frame in self._search.before.homes.values():
-            for line in frame.computation.instructions:
-                for name in (line.name, _head(line.name)):
-                    if name in wanted:
-                        node = frame.node(line)
-                        names.setdefault(self._name(node, name), []).append(node)
-        return names
-
-    def _name(self, node: Node, name: str) -> Hashable:
-        form = self._search.forms.of(node.instruction)
-        return (name, form.opcode, form.shape, origin(node))
-
     def _reason_of_parameter(self, node: Node) -> str | None:
         """Return which caller's parameter is new; None for a computation that is not opened."""
         line, caller = node.instruction, node.frame.caller
@@ -272,6 +251,8 @@ class Additions:
 
     def _reasons(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
         callers = self._search.after.graph.callers(node.frame.computation.name)
+        if node in self._known_reasons:
+            yield Grade.MATCHED, self._known_reasons[node]
         yield from self._reasons_by_readers(node)
         yield from self._reasons_by_callers(node, callers)
 
@@ -302,6 +283,11 @@ class Additions:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, IDLE
+
+    @cached_property
+    def _known_reasons(self) -> Mapping[Node, str]:
+        """Why parts of regrouped sums, and start values of loops with their sums, were added."""
+        return self._search.regrouped | list_moved_starts(self._search)
 
     @cached_property
     def _joined(self) -> Mapping[Node, Node]:
@@ -373,8 +359,3 @@ def _element_taken(node: Node, reader: Node) -> int | None:
     if node.instruction.opcode != "tuple" or not taken:
         return None
     return reader.instruction.taken_element
-
-
-def _head(name: str) -> str:
-    """Return a name without the last number or mark, which copies get: `add.14` of `add.14.3`."""
-    return name.rpartition(".")[0] or name

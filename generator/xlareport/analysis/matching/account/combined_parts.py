@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.reasons import PartialResults, Reason
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.halves import START
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade
@@ -16,25 +17,42 @@ _MOST_MOVES = 4
 def reasons_by_partial_results(after: Side, node: Node) -> Iterator[tuple[Grade, Reason]]:
     """Yield what a new sum over devices combines, if its op_name has an operand with a counterpart.
 
-    Moves that are new too are looked behind.
+    Moves that are new too are looked behind. What sends the pieces of a new concatenation, for
+    which it has no op_name, combines all that have a counterpart.
     """
-    line, op_name = node.instruction, node.instruction.metadata.op_name
-    if line.opcode not in REDUCING_COLLECTIVES or not op_name:
+    if node.instruction.opcode.removesuffix(START) not in REDUCING_COLLECTIVES:
         return
-    operands = [_behind_new_moves(after, operand) for operand, _ in after.graph.operands(node)]
+    sent = [_behind_new_moves(after, operand) for operand, _ in after.graph.operands(node)]
+    operands = _pieces(after, sent)
     names = {
         operand: operand.partner.instruction.name
         for operand in operands
         if operand.partner is not None
     }
-    named = next((read for read in names if read.instruction.metadata.op_name == op_name), None)
-    if named is None:
+    op_name = node.instruction.metadata.op_name
+    any_piece = operands is not sent and not op_name
+    named = (
+        read
+        for read in names
+        if any_piece or (op_name and read.instruction.metadata.op_name == op_name)
+    )
+    first = next(named, None)
+    if first is None:
         return
     if len(operands) == 1:
-        yield Grade.MATCHED, f"it combines partial results of %{named.instruction.name}"
+        yield Grade.MATCHED, f"it combines partial results of %{first.instruction.name}"
     former = tuple(dict.fromkeys(names.values()))
     others = len(operands) - len(names)
-    yield Grade.MATCHED, PartialResults(named.instruction.name, former, len(names), others)
+    yield Grade.MATCHED, PartialResults(first.instruction.name, former, len(names), others)
+
+
+def _pieces(after: Side, operands: list[Node]) -> list[Node]:
+    """Return the pieces of the only operand where it is a new concatenation; else the operands."""
+    joined = operands[0] if len(operands) == 1 else None
+    if joined is None or joined.instruction.opcode != "concatenate" or not is_free(joined):
+        return operands
+    pieces = [_behind_new_moves(after, piece) for piece, _ in after.graph.operands(joined)]
+    return pieces if len(pieces) > 1 else operands
 
 
 def _behind_new_moves(side: Side, node: Node) -> Node:

@@ -223,6 +223,8 @@ class Removals:
         return ChangeCause.UNMATCHED if two_programs else ChangeCause.ARGUMENT
 
     def _reasons(self, node: Node) -> Iterator[Reason]:
+        if node in self._search.regrouped:
+            yield f"replaced by {self._search.regrouped[node]}"
         if reduces_nothing(self._search.before, node):
             yield "it only reduced dimensions of one element"
         users = self._search.before.users.get(node, ())

@@ -3,10 +3,10 @@
 Each rule looks at the nodes that are still unpaired.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator
 
 from xlareport.analysis.matching.rules.replaced_constants import replaces_another
-from xlareport.analysis.matching.search.alike import pairs_in_order
+from xlareport.analysis.matching.search.alike import pairs_of_one_op
 from xlareport.analysis.matching.search.nodes import (
     Names,
     are_other_fills,
@@ -300,7 +300,7 @@ def same_operation(search: Search) -> None:
             continue
         if len(ours) > 1 and family_of(ours[0].instruction) is not None:
             continue
-        for node, other, grade, reason in _computation_by_computation(search, ours, theirs):
+        for node, other, grade, reason in pairs_of_one_op(search, ours, theirs):
             if len(ours) > 1 and node.constant and node.frame.number != other.frame.number:
                 continue  # fusions have constant values of their own, in any order
             same_state = search.before.is_called(node) == search.after.is_called(other)
@@ -308,19 +308,6 @@ def same_operation(search: Search) -> None:
             same_state = same_state and not _give_other_results(node, other)
             if same_state and _may_be_same_move(search, node, other):
                 search.link(node, other, grade, reason)
-
-
-def _computation_by_computation(
-    search: Search, ours: Sequence[Node], theirs: Sequence[Node]
-) -> Iterator[tuple[Node, Node, Grade, str]]:
-    """Yield pairs of alike nodes: those alone in paired computations first, the rest in order."""
-    homes = [((node.frame.number, node) for node in nodes) for nodes in (ours, theirs)]
-    for node, other in sole_pairs(*homes):
-        yield node, other, Grade.MATCHED, "the only one left of its framework op where it is"
-    rest = [[*filter(is_free, nodes)] for nodes in (ours, theirs)]
-    grade = Grade.MATCHED if len(ours) == 1 else Grade.GUESSED
-    for node, other in pairs_in_order(search, *rest):
-        yield node, other, grade, "left of the same framework op, in order"
 
 
 def _may_be_same_move(search: Search, node: Node, other: Node) -> bool:

@@ -123,7 +123,7 @@ class _Spread:
                     continue
                 again = is_done_again(search.before, node, other)
                 if not again and not self._continues_elsewhere(node, other):
-                    self._link(node, other, f"{name_new_use(after, other)} instead")
+                    self._link(node, other, f"{name_new_use(after, other)} instead", before)
         return bool(self._queue)
 
     def _continues_elsewhere(self, node: Node, other: Node) -> bool:
@@ -165,9 +165,11 @@ class _Spread:
             is_read_by_free(before, pair[0]) and is_read_by_free(after, pair[1])
         )
 
-    def _link(self, before: Node, after: Node, reason: str) -> None:
+    def _link(self, before: Node, after: Node, reason: str, neighbor: Node) -> None:
+        """Pair two nodes, the first an operand or a user of a `neighbor` that has a pair."""
         grade = Grade.EXACT if before.token == after.token else Grade.MATCHED
         if self._search.link(before, after, grade, reason):
+            self._search.links[-1].led_from = neighbor
             self._queue.append((before, after))
 
     def _pair_operands(self, before: Node, after: Node) -> None:
@@ -181,7 +183,7 @@ class _Spread:
             if starts or self._could_be(node, other):
                 now = start_now(node, other) if starts else self._names[1].clone(node, other)
                 is_clone = now is not other and not starts
-                self._link(node, now, reason_of_use(before, node, is_clone=is_clone))
+                self._link(node, now, reason_of_use(before, node, is_clone=is_clone), before)
 
     def _operands(
         self, before: Node, after: Node
@@ -225,7 +227,7 @@ class _Spread:
                 if self._may_be_lone(node, other):
                     read = name_read(before, node, key[1])
                     reason = f"the only unmatched user of {read} with this {shared}"
-                    self._link(node, other, f"{reason}; the counterpart of that is known")
+                    self._link(node, other, f"{reason}; the counterpart of that is known", before)
 
     def _may_be_lone(self, node: Node, other: Node) -> bool:
         """Return whether names, and the depths of matmuls, allow two sole users to be a pair.

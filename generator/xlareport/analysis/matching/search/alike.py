@@ -1,13 +1,15 @@
-"""The order in which nodes are paired that a rule takes for alike."""
+"""How nodes are paired that a rule takes for alike: by attributes, names, dimensions, in order."""
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 
+from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.source.locations import walk_stack
-from xlareport.runtime.grouping import group_by_key
+from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import group_by_key, sole_pairs
 
 
 def pairs_in_order(
@@ -86,3 +88,28 @@ _PAIRED: tuple[Callable[[Search, Sequence[Node], Sequence[Node]], list[tuple[Nod
     partial(_equal, key_of=_attributes),
 )
 """From the surest."""
+
+
+def pairs_of_one_op(
+    search: Search, ours: Sequence[Node], theirs: Sequence[Node]
+) -> Iterator[tuple[Node, Node, Grade, str]]:
+    """Yield pairs of nodes of one framework op: those alone in paired computations first.
+
+    Where each of the rest has dimensions of its own, these tell which is which; else the order.
+    """
+    homes = [((node.frame.number, node) for node in nodes) for nodes in (ours, theirs)]
+    for node, other in sole_pairs(*homes):
+        yield node, other, Grade.MATCHED, "the only one left of its framework op where it is"
+    rest = [[*filter(is_free, nodes)] for nodes in (ours, theirs)]
+    sizes = [{node.instruction.shape.dimensions: node for node in nodes} for nodes in rest]
+    are_unlike = sizes[0].keys() == sizes[1].keys() and len(sizes[0]) == len(rest[0]) == len(
+        rest[1]
+    )
+    if are_unlike and not search.divided and len(rest[0]) > 1:
+        for dimensions, node in sizes[0].items():
+            reason = "the only one left of its framework op with its dimensions"
+            yield node, sizes[1][dimensions], Grade.MATCHED, reason
+        return
+    grade = Grade.MATCHED if len(ours) == 1 else Grade.GUESSED
+    for node, other in pairs_in_order(search, *rest):
+        yield node, other, grade, "left of the same framework op, in order"

@@ -93,23 +93,6 @@ class Regrouped(Struct, frozen=True):
         return "the same terms, added in another order"
 
 
-class RegroupedPart(Struct, frozen=True):
-    """A sum or product within a regrouped one; it need not have the value that it had."""
-
-    whole: str
-    former: str
-    """The names of the sum of all terms, or of the product, after and before, without `%`."""
-    of_factors: bool = False
-
-    def __str__(self) -> str:
-        """Return words that name both sums or products; one that kept its name once."""
-        does, terms = ("multiplies", "factors") if self.of_factors else ("adds", "terms")
-        same = (
-            f"the same {terms}" if self.whole == self.former else f"the {terms} of %{self.former}"
-        )
-        return f"part of %{self.whole}, which {does} {same} in another order"
-
-
 class InHalves(Struct, frozen=True):
     """A 64-bit operation that became several on two 32-bit halves, or one on complex numbers."""
 
@@ -195,7 +178,6 @@ Reason: TypeAlias = (
     | PastBroadcast
     | FirstIteration
     | Regrouped
-    | RegroupedPart
     | InHalves
     | InBranch
     | BothBranches

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct, field
 
 from xlareport.analysis.matching.search.pairing import Place, Relation
-from xlareport.analysis.matching.search.reasons import Reason, RegroupedPart
+from xlareport.analysis.matching.search.reasons import Reason
 from xlareport.analysis.matching.sides.computations import Correspondence
 from xlareport.analysis.matching.sides.contents import Contents, stem
 from xlareport.analysis.matching.sides.elements import kept_elements
@@ -51,6 +51,8 @@ class NodePair(Struct):
     equal: bool
     """They compute the same expression over the same values."""
     relation: Relation = Relation.SAME
+    led_from: Node | None = None
+    """The old node of the pair of whose neighbors it was made, without equal values."""
 
 
 class Search(Struct):
@@ -84,6 +86,8 @@ class Search(Struct):
     """How many selects give the results of a former conditional, of which both branches run."""
     copies: dict[Node, tuple[Node, Reason]] = field(default_factory=dict)
     """Original and reason of new nodes that a rule recognized as copies of an old node."""
+    regrouped: dict[Node, str] = field(default_factory=dict)
+    """Sums and products within regrouped ones, old and new: what is made of the same terms."""
     without_origin: set[Node] = field(default_factory=set)
     """New nodes that continue no old node, such as reciprocals of divisors."""
     of_one_index: dict[int, int] = field(default_factory=dict)
@@ -107,19 +111,18 @@ class Search(Struct):
         """Make two nodes partners with one value number; return whether that is possible.
 
         Incompatible parameters are never linked, whichever rule asks for it; nor what reads other
-        inputs, unless it is part of a regrouped sum; nor what two programs have at other places,
-        unless it may be anywhere; nor what is dead code on one side only, unless it may be unread
-        or is exact.
+        inputs, nor another value within a regrouped sum; nor what two programs have at other
+        places, unless it may be anywhere; nor what is dead code on one side only, unless it may be
+        unread or is exact.
         """
-        if before in self.inlined or after in self.without_origin:
+        if self._has_no_partner(before, after):
             return False
         possible = can_continue(before.instruction, after.instruction)
         if not possible or swaps_parameters(before, after):
             return False
         if grade is not Grade.EXACT and not unread and live_apart(before, after):
             return False
-        has_its_inputs = not isinstance(reason, RegroupedPart)
-        if has_its_inputs and contradict(self.before, before, self.after, after):
+        if contradict(self.before, before, self.after, after):
             return False
         if not anywhere and self.parted is not None and self.parted(before, after):
             return False
@@ -131,6 +134,12 @@ class Search(Struct):
         self.unsettled.append((before, after))
         self.links.append(NodePair(before, after, grade, reason, equal, relation))
         return True
+
+    def _has_no_partner(self, before: Node, after: Node) -> bool:
+        """Return whether a rule recognized one of two nodes as what has no counterpart."""
+        of_sums = not self.regrouped.keys().isdisjoint((before, after))
+        is_other_part = of_sums and before.token != after.token
+        return is_other_part or before in self.inlined or after in self.without_origin
 
     def _new_token(self) -> int:
         """Return a value number that is not in use."""
@@ -274,7 +283,6 @@ class Search(Struct):
     def finish(self) -> None:
         """Compute the values a last time, and find links by value."""
         self.evaluate()
-        self._doubt_what_guesses_make_equal()
         for link in self.links:
             link.relation = self._relation(link)
             self.by_token.setdefault(link.before.token, link)
@@ -286,34 +294,6 @@ class Search(Struct):
         """Remove the references between nodes, so that the memory is freed at once."""
         for side in (self.before, self.after):
             side.graph.release()
-
-    def _doubt_what_guesses_make_equal(self) -> None:
-        """Grade as MATCHED what is equal because of guesses, and guesses that proved equal."""
-        if not any(link.grade is Grade.GUESSED for link in self.links):
-            return
-        links = {link.before: link for link in self.links}
-        doubtful: set[Node] = set()
-        for node in self.before.values.order:
-            link = links.get(node)
-            by_value = link is None or (link.equal and link.grade is Grade.EXACT)
-            if link is not None and link.grade is Grade.GUESSED:
-                if doubtful.isdisjoint(node.inputs) and self._is_confirmed(link):
-                    link.grade, link.reason = Grade.MATCHED, "the same work on equal values"
-                else:
-                    doubtful.add(node)
-            elif by_value and not doubtful.isdisjoint(node.inputs):
-                doubtful.add(node)
-                if link is not None:
-                    link.grade = Grade.MATCHED
-
-    def _is_confirmed(self, link: NodePair) -> bool:
-        """Return whether the nodes of a guess are the same operation on equal values."""
-        ours, theirs = link.before, link.after
-        nodes = zip(self.contents, (ours, theirs), strict=True)
-        called = [[known.of(name) for _, name in node.instruction.called] for known, node in nodes]
-        read = self.before.values.read(ours), self.after.values.read(theirs)
-        same = self.forms.of(ours.instruction) == self.forms.of(theirs.instruction)
-        return same and called[0] == called[1] and read[0] == read[1] != []
 
     def itself_after(self, kept: Node) -> Node | None:
         """Return the node after the step of an instruction that the step kept as it is."""

@@ -97,4 +97,5 @@ def test_constants_multiplied_first_are_factors_in_another_order(read: Read) -> 
     assert str(pairing.reason) == "the same factors, multiplied in another order"
     part = matching.pairing_before(Place("main", "r.20"))
     assert part is not None
-    assert str(part.reason) == "part of %r.21, which multiplies the same factors in another order"
+    whole = "%r.21, which multiplies the same factors in another order"
+    assert (part.after, part.reason) == ((), f"replaced by {whole}")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.doubts import grade_doubts
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.search.search_start import start
@@ -360,5 +361,5 @@ ENTRY %main (x: f32[8,8], w: f32[8,8]) -> f32[8,8] {
         for side in (search.before, search.after)
     ]
     search.link(*nodes, Grade.GUESSED, "the most alike")
-    search.finish()
+    grade_doubts(search)
     assert [link.grade for link in search.links] == [grade]

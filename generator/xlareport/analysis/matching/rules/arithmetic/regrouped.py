@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
 from xlareport.analysis.matching.search.nodes import dimension_numbers, is_free
-from xlareport.analysis.matching.search.reasons import Regrouped, RegroupedPart
+from xlareport.analysis.matching.search.reasons import Regrouped
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
@@ -28,9 +28,9 @@ _Places: TypeAlias = tuple[int, ...] | None
 
 
 def regrouped(search: Search) -> None:
-    """Pair sums of the same terms, and of sums of three terms also the first of the two.
+    """Pair sums of the same terms, and products of the same factors.
 
-    And products of the same factors.
+    The sums within them are of other terms, and are no pairs.
     """
     roots = [node for node in search.before.open() if _is_nested(search.before, node)]
     if not roots:
@@ -39,12 +39,21 @@ def regrouped(search: Search) -> None:
     new = _keyed(search.after, search.after.open())
     for node, other in sole_pairs(_keyed(search.before, roots), new):
         if is_free(node) and is_free(other):
-            ours, theirs = _inner(search.before, node), _inner(search.after, other)
             factors = node.instruction.opcode == _PRODUCT
-            search.link(node, other, Grade.MATCHED, Regrouped(factors))
-            if len(ours) == len(theirs) == 1:
-                names = other.instruction.name, node.instruction.name
-                search.link(ours[0], theirs[0], Grade.MATCHED, RegroupedPart(*names, factors))
+            if search.link(node, other, Grade.MATCHED, Regrouped(factors)):
+                words = _words(node, other)
+                parts = _inner(search.after, other)
+                search.regrouped.update(dict.fromkeys(_inner(search.before, node), words))
+                search.regrouped.update(dict.fromkeys(parts, f"part of {words}"))
+
+
+def _words(node: Node, other: Node) -> str:
+    """Return which sum or product has the terms of which before; of one name that once."""
+    name, former = other.instruction.name, node.instruction.name
+    product = node.instruction.opcode == _PRODUCT
+    does, terms = ("multiplies", "factors") if product else ("adds", "terms")
+    which = f"the same {terms}" if name == former else f"the {terms} of %{former}"
+    return f"%{name}, which {does} {which} in another order"
 
 
 def _is_nested(side: Side, node: Node) -> bool:

@@ -20,7 +20,7 @@ from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.halves import START
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.opcode_groups import JOINED, REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
 _ALL_REDUCE = "all-reduce"
@@ -28,8 +28,6 @@ _MOVES = REARRANGEMENTS | {"convert", "pad"}
 """Opcodes that a sum can be moved through; the padding is equal on every device."""
 _PART = "dynamic-slice"
 """Likewise what takes a device's share, if it is the same of each term."""
-_JOINED = {"add": "sum", "maximum": "maximum", "minimum": "minimum", "multiply": "product"}
-"""What the opcodes make of the values that all-reduces of the same opcode send."""
 _MOST_TERMS = 100
 _FEWEST = 2
 
@@ -41,7 +39,7 @@ def reassociated(search: Search) -> None:
     wholes = [
         (_summed(search, node, opcode), node, opcode)
         for node in search.after.nodes
-        if _may_be_whole(node) and (opcode := reducer(search.after, node)) in _JOINED
+        if _may_be_whole(node) and (opcode := reducer(search.after, node)) in JOINED
     ]
     for members, whole, opcode in sorted(wholes, key=lambda known: -len(known[0])):
         guesses = [link for link in search.links if _is_guess(link, members, whole)]
@@ -51,7 +49,7 @@ def reassociated(search: Search) -> None:
         ]
         if len(free) == len(members) >= _FEWEST:
             search.unlink(guesses)
-            sent = f"the {_JOINED[opcode]} of what {len(free)} sent"
+            sent = f"the {JOINED[opcode]} of what {len(free)} sent"
             reason = f"%{whole.instruction.name} sends {sent}"
             search.combine(free, whole, Grade.MATCHED, reason)
 
@@ -62,7 +60,7 @@ def accumulated(search: Search) -> None:
         return
     for node in search.after.open():
         opcode = reducer(search.after, node) if _may_be_whole(node) else ""
-        total = _added_up(search, node) if opcode in _JOINED else None
+        total = _added_up(search, node) if opcode in JOINED else None
         terms = [] if total is None else _terms(search.before, total, opcode)
         if len(terms) == 1 and is_free(terms[0]) and _are_of_one_size(terms[0], node):
             search.link(terms[0], node, Grade.MATCHED, AfterLoop())
