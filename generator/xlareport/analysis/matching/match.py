@@ -47,6 +47,7 @@ from xlareport.analysis.matching.rules.heavy import (
 )
 from xlareport.analysis.matching.rules.loops import (
     bodies,
+    carried_results,
     hoisting,
     loops,
     moved_inside,
@@ -120,6 +121,7 @@ _RULES = (
     passed_runs.converts_between_moves,
     identity.moved_name,
     manual.split,
+    carried_results.carried_results,
     spreading.neighbors,
     identity.same_value,
     reciprocals.mark_reciprocals,

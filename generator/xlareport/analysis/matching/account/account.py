@@ -1,7 +1,9 @@
 """Turns a finished search into pairings; every difference between the modules gets one."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TypeGuard
+
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.account.additions import Additions
 from xlareport.analysis.matching.account.changed_copies import changed_copies
@@ -12,6 +14,7 @@ from xlareport.analysis.matching.account.fused import FusionSources
 from xlareport.analysis.matching.account.holders import Holders
 from xlareport.analysis.matching.account.order import in_order
 from xlareport.analysis.matching.account.removals import Removals
+from xlareport.analysis.matching.account.repeated_bodies import repeated_bodies
 from xlareport.analysis.matching.account.repeated_holders import add_repeated_holders
 from xlareport.analysis.matching.account.untraced import mark_untraced
 from xlareport.analysis.matching.rules.loops.bodies import moved_out
@@ -312,11 +315,36 @@ class _Account:
             place = place_of(node)
             if place not in self._accounted and not self._unchanged(place):
                 self._account_for_gone(node, place)
+        repeated = repeated_bodies(self._search) if self._search.parted is None else {}
+        left: list[Node] = []
         for node in self._search.after.open():
             place = place_of(node)
-            if place not in self._placed_after and not self._unchanged(place):
+            if place in repeated:
+                left.append(node)
+            elif place not in self._placed_after and not self._unchanged(place):
                 self._account_for_new(node, place)
+        self._account_for_repeated(left, repeated)
         self._pairings = with_expansions(self._search, self._pairings, self._partner)
+
+    def _account_for_repeated(self, nodes: list[Node], repeated: Mapping[Place, Place]) -> None:
+        """Record new lines as copies of what the lines that they repeat come from."""
+        known = {place: pairing for pairing in self.pairings() for place in pairing.after}
+        for node in nodes:
+            place = place_of(node)
+            if place in self._placed_after or self._unchanged(place):
+                continue
+            like = repeated[place]
+            pairing = known.get(like)
+            if pairing is not None and pairing.relation in (Relation.FUSED, Relation.OUTLINED):
+                self._placed_after.add(place)
+                self._new_holders.append(replace(pairing, after=(place,)))
+            elif pairing is not None and pairing.before:
+                evidence = pairing.known_of(pairing.before[0], like)
+                grade = weakest((Grade.MATCHED, evidence.grade))
+                reason = f"%{place.computation} repeats %{like.computation}"
+                self._copy(pairing.before[0], place, grade, reason)
+            else:
+                self._account_for_new(node, place)
 
     def fusions(self) -> None:
         """Record the sources of new fusions and calls; called after their contents are recorded."""

@@ -153,7 +153,7 @@ class Additions:
         if self._search.divided and opcode == "slice":
             return None  # equal slices are parts of different slices of whole arrays
         source = self._equal(node)
-        if source is None or source.instruction.opcode != opcode or not same_type(source, node):
+        if source is None or not _does_the_same(source, node) or not same_type(source, node):
             return None
         of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)
         beside = source.frame.number == node.frame.number
@@ -336,6 +336,12 @@ class Additions:
             if names:
                 return f"inserted between %{names[0]} and %{name}"
         return f"used by %{name}"
+
+
+def _does_the_same(source: Node, node: Node) -> bool:
+    """Return whether an instruction before has a node's opcode, or what it was rewritten into."""
+    rewritten = source.partner is not None and source.partner.instruction.opcode
+    return node.instruction.opcode in (source.instruction.opcode, rewritten)
 
 
 def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
