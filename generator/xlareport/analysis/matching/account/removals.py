@@ -31,9 +31,10 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.pairing import ChangeCause
 from xlareport.analysis.matching.search.reasons import Reason, WithUser
 from xlareport.analysis.matching.search.search import NodePair, Search
-from xlareport.analysis.matching.sides.elements import taken_again
+from xlareport.analysis.matching.sides.elements import started_with_now, taken_again
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
+from xlareport.analysis.matching.sides.loop_results import behind_copies
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import TUPLES
 from xlareport.knowledge.grades import Grade
@@ -194,8 +195,9 @@ class Removals:
         if user.partner is None:
             return self._lives.get(user, user.kept)
         if has_other_operands(user, user.partner):
-            given = self._search.after.graph.operands(user.partner)
-            return any(operand is twin for operand, _ in given)
+            side = self._search.after
+            given = side.graph.operands(user.partner)
+            return any(behind_copies(side, operand)[0] is twin for operand in given)
         read = read_at(self._search.after, user.partner, position)
         return read is not None and (read is twin or read.token == node.token)
 
@@ -379,7 +381,7 @@ def _twin_after(search: Search, node: Node) -> Node | None:
         return None
     leaf = node.constant
     if leaf:
-        read = same_leaf(search.before, search.after, node)
+        read = same_leaf(search.before, search.after, node) or started_with_now(search, node)
         if read is not None:
             return read
     link = search.by_token_in_frame.get((node.token, node.frame.number))

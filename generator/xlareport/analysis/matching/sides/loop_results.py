@@ -63,7 +63,8 @@ def pair_results(
     """Yield elements left over that correspond in order, before and after, with their equals.
 
     They are of one shape and of one opcode, between the same two known elements, as many on both
-    sides, and none starts with what another one started with.
+    sides, and none starts with what another one started with. Equals are merged where the loop
+    carries fewer elements now.
     """
     if not (old.results and new.results) or [*known.values()] != sorted(known.values()):
         return
@@ -71,9 +72,13 @@ def pair_results(
     ours = _grouped(search, old, [n for n in range(len(old.results)) if n not in taken], known)
     own = {number: number for number in known}
     theirs = _grouped(search, new, [n for n in range(len(new.results)) if n not in known], own)
+    fewer = len(new.results) < len(old.results)
     for key, numbers in theirs.items():
-        firsts = _equals(search.before, old, ours.get(key, []))
-        others = _equals(search.after, new, numbers)
+        firsts = [[number] for number in ours.get(key, [])]
+        others = [[number] for number in numbers]
+        if fewer and len(firsts) != len(others):
+            firsts = _equals(search.before, old, ours.get(key, []))
+            others = _equals(search.after, new, numbers)
         if len(firsts) == len(others) and not _crosses(old, new, firsts, others):
             yield firsts, others
 
