@@ -99,25 +99,6 @@ def _takes(user: Instruction, held: Instruction, name: str) -> bool:
     return any(names[index : index + 1] == [name] for index in element_taken(user))
 
 
-def started_with_now(search: "Search", node: Node) -> Node | None:
-    """Return the equal value with which a loop starts its element, where it carries others now."""
-    for user, position in search.before.users.get(node, ()):
-        loop = loop_given(search.before, user)
-        now = None if loop is None or user is user.frame.computation.root else loop.partner
-        if loop is None or now is None or now.instruction.opcode != "while":
-            continue
-        if len(now.instruction.shape.elements) == len(loop.instruction.shape.elements):
-            continue
-        kept = kept_elements(search, loop, now)
-        position = kept.merged.get(position, position)
-        starts = loop_side(search.after, now).starts
-        places = [number for number, origin in kept.origins.items() if origin == position]
-        for start, path in (starts[number] for number in places if starts):
-            if not path and start.token == node.token:
-                return start
-    return None
-
-
 def loop_given(side: "Side", node: Node) -> Node | None:
     """Return the loop that a tuple gives its values: at its start, or after each iteration."""
     line, home = node.instruction, node.frame.computation
