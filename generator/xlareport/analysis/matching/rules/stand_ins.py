@@ -161,9 +161,10 @@ def behind_no_op(side: Side, node: Node, other: Node) -> Node:
     A broadcast to the dimensions that are there, a select between a value and itself, or a
     reduction of dimensions of one element.
     """
-    if opcode_of(node) == "reduce" != opcode_of(other) and reduces_nothing(side, node):
-        read = side.graph.operands(node)[0][0]
-        return read if is_free(read) and opcode_of(read) == opcode_of(other) else node
+    if opcode_of(node) == "reduce" and opcode_of(other) not in {"reduce", *REARRANGEMENTS}:
+        read = read_at(side, node, 0) if reduces_nothing(side, node) else None
+        alike = read is not None and is_free(read) and opcode_of(read) == opcode_of(other)
+        return read if read is not None and alike else node
     values = side.graph.operands(node)[-2:]
     is_no_op = opcode_of(node) in {"broadcast", "select"} and opcode_of(node) != opcode_of(other)
     if not is_no_op or not values:
