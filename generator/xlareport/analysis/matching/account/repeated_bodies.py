@@ -3,16 +3,17 @@
 A pass clones what several calls run, and later passes change all the clones alike.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.pairing import Pairing, Place
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.computations import unpaired
 from xlareport.analysis.matching.sides.contents import stem
-from xlareport.analysis.matching.sides.facts import callees_of
+from xlareport.analysis.matching.sides.facts import callees_of, facts_of
 from xlareport.analysis.matching.sides.paired_lines import pair_lines
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Computation
+from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime.grouping import group_by_key
 
 
@@ -22,27 +23,45 @@ def repeated_bodies(search: Search) -> Mapping[Place, Place]:
     That continues what the counterpart of a caller calls, or has the other's name but for numbers
     and marks at its end, and a caller that is new.
     """
-    modules, known = search.after.graph.module.by_name, search.computations
-    paired = group_by_key(
-        (search.contents[1].of(name), name) for name in known.partners if name in modules
+    names, modules = unpaired(search.computations, 1), search.after.graph.module.by_name
+    if not names or search.parted is not None:
+        return {}
+    opcodes = group_by_key(
+        (facts_of(modules[name]).opcodes, name)
+        for name in search.computations.partners
+        if name in modules
     )
     repeated: dict[Place, Place] = {}
-    for name in unpaired(known, 1) if paired else ():
-        token = search.contents[1].of(name)
-        alike = paired.get(token, []) if token != UNKNOWN else []
-        count = len(modules[name].instructions)
-        alike = [other for other in alike if len(modules[other].instructions) == count]
-        original = _original(search, name, alike) if alike else None
+    for name in names:
+        original = _original(search, name, opcodes.get(facts_of(modules[name]).opcodes, ()))
         if original is not None:
             repeated |= _repeated_lines(search, original, name)
     return repeated
 
 
+def by_place_after(pairings: Iterable[Pairing]) -> Mapping[Place, Pairing]:
+    """Return pairings by the places after that they tell of."""
+    return {place: pairing for pairing in pairings for place in pairing.after}
+
+
+def repeated_from(pairing: Pairing, like: Place, place: Place) -> tuple[Grade, str]:
+    """Return how sure it is that a line repeats another, of a known source, and why."""
+    grade = weakest((Grade.MATCHED, pairing.known_of(pairing.before[0], like).grade))
+    return grade, f"%{place.computation} repeats %{like.computation}"
+
+
 def _original(search: Search, name: str, alike: Sequence[str]) -> str | None:
-    """Return which of equal new computations one repeats; None if none is called alike."""
-    continued = set(_called_alike(search, name))
+    """Return which of new computations with the same opcodes one repeats; None if none does."""
+    continued = set(_called_alike(search, name)) if alike else ()
+    called = [other for other in alike if other in continued]
     named = [other for other in alike if stem(other) == stem(name)]
-    return next((other for other in (*alike,) if other in continued), next(iter(named), None))
+    token = search.contents[1].of(name) if called or named else UNKNOWN
+    equal = (
+        other
+        for other in (*called, *named)
+        if token != UNKNOWN and search.contents[1].of(other) == token
+    )
+    return next(equal, None)
 
 
 def _called_alike(search: Search, name: str) -> Iterator[str]:

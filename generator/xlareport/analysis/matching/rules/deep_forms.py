@@ -66,7 +66,9 @@ def _by_form(
     search: Search, side: Side, nodes: Sequence[Node], depth: int, numbers: dict[Hashable, int]
 ) -> Mapping[int, list[Node]]:
     """Return nodes by the number of the form of what they compute, so many operations deep."""
-    read = {node: [_behind_moves(side, item) for item in side.graph.operands(node)] for node in nodes}
+    read = {
+        node: [_behind_moves(side, item) for item in side.graph.operands(node)] for node in nodes
+    }
     waiting = [operand for operands in read.values() for operand, _ in operands]
     for node in waiting:
         if node not in read and is_free(node):
@@ -83,9 +85,9 @@ def _by_form(
         forms = {}
         for node, operands in read.items():
             parts = [
-                last[item[0]] if item[0] in last and not item[1] else number_of(
-                    _own_form(search, side, item)
-                )
+                last[item[0]]
+                if item[0] in last and not item[1]
+                else number_of(_own_form(search, side, item))
                 for item in operands
             ]
             forms[node] = number_of((own[node], *(sorted(parts) if node.commutes else parts)))

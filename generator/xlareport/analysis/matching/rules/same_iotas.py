@@ -28,15 +28,14 @@ def same_iotas(search: Search) -> None:
 
 def _read_now(search: Search, node: Node) -> Iterator[Node]:
     """Yield the free iotas of a node's form that counterparts of its readers read."""
-    waiting = [(node, 0)]
     form = search.forms.of(node.instruction)
+    waiting = [(node, 0)]
     for value, depth in waiting:
         for user, position in search.before.users.get(value, ()):
-            if user.partner is not None:
-                other = _behind_moves(search.after, user.partner, position)
-                if other is not None and is_free(other):
-                    if search.forms.of(other.instruction) == form:
-                        yield other
+            now = user.partner
+            other = None if now is None else _behind_moves(search.after, now, position)
+            if other is not None and is_free(other) and search.forms.of(other.instruction) == form:
+                yield other
             if user.instruction.opcode in MOVES and depth < _MOST_MOVES:
                 waiting.append((user, depth + 1))
 

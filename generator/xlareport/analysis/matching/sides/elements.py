@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.sides.graph import Node, NodeElement, element_taken
+from xlareport.analysis.matching.sides.graph import Node, element_taken
 from xlareport.analysis.matching.sides.loop_results import behind_copies, loop_side, pair_results
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Computation, Instruction

@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement
-from xlareport.hlo.model import Instruction
 from xlareport.runtime.grouping import group_by_key
 
 if TYPE_CHECKING:

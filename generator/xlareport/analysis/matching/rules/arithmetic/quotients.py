@@ -21,9 +21,7 @@ def divided_once(search: Search) -> None:
         return
     again = {inner.partner for _, inner in rows if inner.partner is not None}
     after = [
-        node
-        for node in (*search.after.open(), *again)
-        if node.instruction.opcode == _QUOTIENT
+        node for node in (*search.after.open(), *again) if node.instruction.opcode == _QUOTIENT
     ]
     search.evaluate()
     old = _in_a_row(search.before, rows)
