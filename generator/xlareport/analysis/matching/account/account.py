@@ -1,17 +1,24 @@
 """Turns a finished search into pairings; every difference between the modules gets one."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping
 from typing import TypeGuard
+
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.account.additions import Additions
 from xlareport.analysis.matching.account.changed_copies import changed_copies
-from xlareport.analysis.matching.account.copies import copies_merged, list_copies
+from xlareport.analysis.matching.account.copies import copies_merged, inlined_copies, list_copies
 from xlareport.analysis.matching.account.empty_calls import why_empty
 from xlareport.analysis.matching.account.expanded import with_expansions
 from xlareport.analysis.matching.account.fused import FusionSources
 from xlareport.analysis.matching.account.holders import Holders
 from xlareport.analysis.matching.account.order import in_order
 from xlareport.analysis.matching.account.removals import Removals
+from xlareport.analysis.matching.account.repeated_bodies import (
+    by_place_after,
+    repeated_bodies,
+    repeated_from,
+)
 from xlareport.analysis.matching.account.repeated_holders import add_repeated_holders
 from xlareport.analysis.matching.account.untraced import mark_untraced
 from xlareport.analysis.matching.rules.loops.bodies import moved_out
@@ -19,11 +26,9 @@ from xlareport.analysis.matching.search.nodes import place_of
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import BothBranches, Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
-from xlareport.analysis.matching.sides.facts import facts_of, live_computations
 from xlareport.analysis.matching.sides.graph import Frame, Node, most_nodes
-from xlareport.analysis.matching.sides.leftovers import unread_heavy
+from xlareport.analysis.matching.sides.leftovers import is_left_over
 from xlareport.analysis.matching.sides.paired_lines import pair_lines
-from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
 
@@ -141,18 +146,12 @@ class _Account:
             return
         pairing.after = (*pairing.after, after)
         pairing.add_evidence((before, after), grade, reason)
-        if len(pairing.after) > 1 and self._is_left_over(pairing.after[0]):
+        if len(pairing.after) > 1 and is_left_over(
+            self._search.after.graph.module, pairing.after[0]
+        ):
             pairing.after = (*pairing.after[1:], pairing.after[0])
         if pairing.relation is Relation.SAME:
             pairing.relation = Relation.CLONED
-
-    def _is_left_over(self, place: Place) -> bool:
-        """Return whether a heavy instruction remains in the new module without users or callers."""
-        graph = self._search.after.graph
-        computation = graph.module.by_name[place.computation]
-        if computation.name not in live_computations(graph.module):
-            return True
-        return computation.by_name[place.instruction] in unread_heavy(computation)
 
     def _duplicate(self, before: Place, after: Place, grade: Grade, reason: Reason) -> None:
         """Record that `before` became the same instruction as one that `after` continues."""
@@ -291,20 +290,7 @@ class _Account:
                 if other is not None:
                     places = Place(name, instruction.name), Place(copy, other.name)
                     self._copy(*places, grade, f"%{copy} is a copy of %{name}")
-                    waiting += self._called_copies(instruction, other)
-
-    def _called_copies(
-        self, instruction: Instruction, other: Instruction
-    ) -> Iterator[tuple[str, str]]:
-        """Yield (old, new) inlined computations that a copied call and its original call."""
-        known = self._search.computations
-        for (_, old), (_, new) in zip(instruction.called, other.called, strict=False):
-            original = self._search.before.graph.module.by_name.get(old)
-            copy = known.after.get(new)
-            if original is None or copy is None or new in known.partners or new not in known.opened:
-                continue
-            if facts_of(original).opcodes == facts_of(copy).opcodes:
-                yield old, new
+                    waiting += inlined_copies(self._search, instruction, other)
 
     def leftovers(self) -> None:
         """Record a removal or an addition for each instruction that has no pairing yet."""
@@ -312,11 +298,33 @@ class _Account:
             place = place_of(node)
             if place not in self._accounted and not self._unchanged(place):
                 self._account_for_gone(node, place)
+        repeated, left = repeated_bodies(self._search), list[Node]()
         for node in self._search.after.open():
             place = place_of(node)
-            if place not in self._placed_after and not self._unchanged(place):
+            if place in repeated:
+                left.append(node)
+            elif place not in self._placed_after and not self._unchanged(place):
                 self._account_for_new(node, place)
+        self._account_for_repeated(left, repeated)
         self._pairings = with_expansions(self._search, self._pairings, self._partner)
+
+    def _account_for_repeated(self, nodes: list[Node], repeated: Mapping[Place, Place]) -> None:
+        """Record new lines as copies of what the lines that they repeat come from."""
+        known = by_place_after(self.pairings()) if nodes else {}
+        for node in nodes:
+            place = place_of(node)
+            pairing = known.get(repeated[place])
+            if place in self._placed_after or self._unchanged(place):
+                continue
+            if pairing is None or not pairing.before:
+                self._account_for_new(node, place)
+            elif pairing.relation in _HOLDING.values():
+                self._placed_after.add(place)
+                self._new_holders.append(replace(pairing, after=(place,)))
+            else:
+                self._copy(
+                    pairing.before[0], place, *repeated_from(pairing, repeated[place], place)
+                )
 
     def fusions(self) -> None:
         """Record the sources of new fusions and calls; called after their contents are recorded."""

@@ -7,7 +7,7 @@ from xlareport.analysis.matching.account.combined_parts import reasons_by_partia
 from xlareport.analysis.matching.account.copies_by_name import CopiesByName
 from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.led_to import led_to
-from xlareport.analysis.matching.account.loop_starts import list_moved_starts
+from xlareport.analysis.matching.account.moved_starts import list_moved_starts
 from xlareport.analysis.matching.account.taken_out import list_joined, taken_out
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
@@ -177,7 +177,7 @@ class Additions:
         if self._search.divided and opcode == "slice":
             return None  # equal slices are parts of different slices of whole arrays
         source = self._equal(node)
-        if source is None or source.instruction.opcode != opcode or not same_type(source, node):
+        if source is None or not _does_the_same(source, node) or not same_type(source, node):
             return None
         of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)
         beside = source.frame.number == node.frame.number
@@ -322,6 +322,12 @@ class Additions:
             if names:
                 return f"inserted between %{names[0]} and %{name}"
         return f"used by %{name}"
+
+
+def _does_the_same(source: Node, node: Node) -> bool:
+    """Return whether an instruction before has a node's opcode, or what it was rewritten into."""
+    rewritten = source.partner is not None and source.partner.instruction.opcode
+    return node.instruction.opcode in (source.instruction.opcode, rewritten)
 
 
 def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.computations import unpaired
 from xlareport.analysis.matching.sides.contents import Contents, copied_name, stem
-from xlareport.analysis.matching.sides.facts import Call
+from xlareport.analysis.matching.sides.facts import Call, facts_of
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.paired_lines import pair_lines
 from xlareport.analysis.matching.sides.side import Side
@@ -43,6 +43,20 @@ def copies_merged(search: Search) -> Iterator[Copy]:
     grades = {link.before: link.grade for link in search.links}
     copies = _Copies((search.before, search.after), search.contents, grades, are_new=False)
     yield from copies.of(unpaired(search.computations, 0))
+
+
+def inlined_copies(
+    search: Search, instruction: Instruction, other: Instruction
+) -> Iterator[tuple[str, str]]:
+    """Yield (old, new) inlined computations that a copied call and its original call."""
+    known = search.computations
+    for (_, old), (_, new) in zip(instruction.called, other.called, strict=False):
+        original = search.before.graph.module.by_name.get(old)
+        copy = known.after.get(new)
+        if original is None or copy is None or new in known.partners or new not in known.opened:
+            continue
+        if facts_of(original).opcodes == facts_of(copy).opcodes:
+            yield old, new
 
 
 def _goes_on(node: Node) -> bool:

@@ -7,10 +7,17 @@ A sum over devices of another framework op than the result's is no part of it.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from xlareport.analysis.matching.account.word_halves import written
-from xlareport.analysis.matching.search.nodes import is_root, node_after, read_at, same_shape
+from xlareport.analysis.matching.search.nodes import (
+    is_free,
+    is_root,
+    node_after,
+    read_at,
+    same_shape,
+)
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
+from xlareport.analysis.matching.sides.families import is_mark
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
 from xlareport.analysis.matching.sides.inputs import behind
@@ -35,6 +42,9 @@ _REARRANGED = frozenset({"reshape", "transpose"})
 _DECOMPOSED = ("reduce-scatter", "all-reduce")
 _WHOLE_WORD = 64
 """Bits of the integers that are computed as two halves."""
+_CAST = "bitcast-convert"
+_MOST_CASTS = 4
+"""Casts and marks in a row that are looked behind."""
 _MOST = 5000
 """Maximum number of new instructions in an expansion."""
 
@@ -71,6 +81,7 @@ def _may_expand(search: Search, node: Node) -> bool:
     if node.instruction.opcode in _REARRANGED:
         return True
     works = node.instruction.opcode not in _PASSING and not is_start(node) and not is_done(node)
+    works = works and not is_mark(node.instruction)
     return works and passed_operand(search.before, node) is None
 
 
@@ -182,7 +193,7 @@ def _is_read(
     halves: Mapping[Node, object],
 ) -> bool:
     """Return whether what an old node read is read now, and was not computed once more."""
-    moved, path = behind(search.before.graph, operand, REARRANGEMENTS)
+    moved, path = _behind(search, operand)
     if path or operand[0].constant or moved in halves or operand[0] in halves:
         return True
     after = (node_after(search, source) for source in (operand[0], moved))
@@ -191,7 +202,19 @@ def _is_read(
 
 def _moved(search: Search, operands: Iterable[NodeElement]) -> Iterator[NodeElement]:
     """Yield what is behind the moves of operands."""
-    return (behind(search.before.graph, operand, REARRANGEMENTS) for operand in operands)
+    return (_behind(search, operand) for operand in operands)
+
+
+def _behind(search: Search, operand: NodeElement) -> NodeElement:
+    """Return what is behind moves, and behind unpaired marks and casts of the same bits."""
+    for _ in range(_MOST_CASTS):
+        node, path = operand = behind(search.before.graph, operand, REARRANGEMENTS)
+        operands = search.before.graph.operands(node)
+        cast = node.instruction.opcode == _CAST or is_mark(node.instruction)
+        if path or not (is_free(node) and cast and len(operands) == 1):
+            break
+        operand = operands[0]
+    return operand
 
 
 def _read_by_themselves(search: Search, result: Node, parts: Sequence[Node]) -> list[Node]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from xlareport.analysis.matching.account.carried import dropped
 from xlareport.analysis.matching.account.dead import DeadLines
 from xlareport.analysis.matching.account.epilogues import taken_over
+from xlareport.analysis.matching.account.loop_starts import LoopStarts
 from xlareport.analysis.matching.account.reads import (
     WITHOUT_NODES,
     as_written,
@@ -34,6 +35,7 @@ from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.elements import taken_again
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
+from xlareport.analysis.matching.sides.loop_results import behind_copies
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import TUPLES
 from xlareport.knowledge.grades import Grade
@@ -52,6 +54,7 @@ class Removals:
 
     def __init__(self, search: Search) -> None:
         self._search = search
+        self._starts = LoopStarts(search)
         self._lives: dict[Node, bool] = {}
         for node in reversed(search.before.values.order):
             self._lives[node] = node.partner is not None or self._merged(node)
@@ -140,7 +143,7 @@ class Removals:
         """
         if self._search.parted is not None:
             return None
-        twin = _twin_after(self._search, node)
+        twin = _twin_after(self._search, node, self._starts)
         if twin is not None or node.partner is not None or node.constant or not node.inputs:
             return twin
         link = self._linked_repeats.get(self._search.before.own_values.get(node))
@@ -194,8 +197,9 @@ class Removals:
         if user.partner is None:
             return self._lives.get(user, user.kept)
         if has_other_operands(user, user.partner):
-            given = self._search.after.graph.operands(user.partner)
-            return any(operand is twin for operand, _ in given)
+            side = self._search.after
+            given = side.graph.operands(user.partner)
+            return any(behind_copies(side, operand)[0] is twin for operand in given)
         read = read_at(self._search.after, user.partner, position)
         return read is not None and (read is twin or read.token == node.token)
 
@@ -375,13 +379,13 @@ class Removals:
                 waiting.extend(self._search.before.users.get(user, ()))
 
 
-def _twin_after(search: Search, node: Node) -> Node | None:
+def _twin_after(search: Search, node: Node, starts: LoopStarts) -> Node | None:
     """Return the new instruction that computes the same value as an old node."""
     if node.partner is not None:
         return None
     leaf = node.constant
     if leaf:
-        read = same_leaf(search.before, search.after, node)
+        read = same_leaf(search.before, search.after, node) or starts.equal_start(node)
         if read is not None:
             return read
     link = search.by_token_in_frame.get((node.token, node.frame.number))

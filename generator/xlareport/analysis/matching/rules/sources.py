@@ -134,10 +134,18 @@ def sources_behind(
     for _ in range(_MOST_MOVES):
         operands = graph.operands(node)
         passes = past_paired or is_free(node)
-        if not passes or node.instruction.opcode not in through or len(operands) != 1:
+        if not passes or len(operands) != 1:
+            return
+        only_shapes = "reshape" in through and is_repeating_none(node, operands[0][0])
+        if node.instruction.opcode not in through and not only_shapes:
             return
         node = operands[0][0]
         yield node
+
+
+def is_repeating_none(node: Node, source: Node) -> bool:
+    """Return whether a node is a broadcast that has as many elements as its operand."""
+    return node.instruction.opcode == "broadcast" and same_count(node, source)
 
 
 def are_moves_of_op(node: Node, other: Node) -> bool:

@@ -12,6 +12,7 @@ from xlareport.analysis.matching.search.nodes import (
     origin,
     paired_users,
     read_at,
+    reduces_nothing,
     same_count,
     same_type,
     target_of,
@@ -157,8 +158,13 @@ _NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parame
 def behind_no_op(side: Side, node: Node, other: Node) -> Node:
     """Return the free operand whose value a node has, unless `other` does the same as the node.
 
-    A broadcast to the dimensions that are there, or a select between a value and itself.
+    A broadcast to the dimensions that are there, a select between a value and itself, or a
+    reduction of dimensions of one element.
     """
+    if opcode_of(node) == "reduce" and opcode_of(other) not in {"reduce", *REARRANGEMENTS}:
+        read = read_at(side, node, 0) if reduces_nothing(side, node) else None
+        alike = read is not None and is_free(read) and opcode_of(read) == opcode_of(other)
+        return read if read is not None and alike else node
     values = side.graph.operands(node)[-2:]
     is_no_op = opcode_of(node) in {"broadcast", "select"} and opcode_of(node) != opcode_of(other)
     if not is_no_op or not values:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.sides.graph import Node, NodeElement, element_taken
+from xlareport.analysis.matching.sides.graph import Node, element_taken
+from xlareport.analysis.matching.sides.loop_results import behind_copies, loop_side, pair_results
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime.grouping import group_by_key
@@ -13,9 +14,6 @@ from xlareport.runtime.grouping import group_by_key
 if TYPE_CHECKING:
     from xlareport.analysis.matching.search.search import Search
     from xlareport.analysis.matching.sides.side import Side
-
-_MOST_COPIES = 4
-"""Copies of copies that are looked behind."""
 
 
 class KeptElements(Struct, frozen=True):
@@ -37,19 +35,20 @@ def kept_elements(search: "Search", before: Node, after: Node) -> KeptElements:
     loop, other = _loop(search.before, before), _loop(search.after, after)
     if loop is None or other is None:
         return KeptElements()
+    count = len(other.instruction.shape.elements)
     kept = _with_alike(search, loop, other, KeptElements())
-    if len(kept.origins) == len(other.instruction.shape.elements):
-        return kept
-    return _with_alike(search, loop, other, kept, behind_copies=True)
+    if len(kept.origins) < count:
+        kept = _with_alike(search, loop, other, kept, past_copies=True)
+    return kept if len(kept.origins) == count else _with_results(search, loop, other, kept)
 
 
 def _with_alike(
-    search: "Search", loop: Node, other: Node, kept: KeptElements, *, behind_copies: bool = False
+    search: "Search", loop: Node, other: Node, kept: KeptElements, *, past_copies: bool = False
 ) -> KeptElements:
     """Return what is known of the elements, and of those of the others that are alike."""
     known_before = {*kept.origins.values(), *kept.merged}
-    old = _keyed(search, search.before, loop, known_before, behind_copies=behind_copies)
-    new = _keyed(search, search.after, other, kept.origins, behind_copies=behind_copies)
+    old = _keyed(search, search.before, loop, known_before, past_copies=past_copies)
+    new = _keyed(search, search.after, other, kept.origins, past_copies=past_copies)
     origins, merged = dict(kept.origins), dict(kept.merged)
     for key, numbers in new.items():
         known = old.get(key, [])
@@ -62,6 +61,17 @@ def _with_alike(
                 continue
             merged |= {number: first for first, *rest in alike for number in rest}
         origins |= zip(numbers, known, strict=True)
+    return KeptElements(origins, merged)
+
+
+def _with_results(search: "Search", loop: Node, other: Node, kept: KeptElements) -> KeptElements:
+    """Return what is known of the elements, and of those that the bodies compute in order."""
+    sides = loop_side(search.before, loop), loop_side(search.after, other)
+    origins, merged = dict(kept.origins), dict(kept.merged)
+    for firsts, others in pair_results(search, *sides, kept.origins, [*kept.merged]):
+        merged |= {number: first for first, *rest in firsts for number in rest}
+        for (first, *_), numbers in zip(firsts, others, strict=True):
+            origins |= dict.fromkeys(numbers, first)
     return KeptElements(origins, merged)
 
 
@@ -118,10 +128,10 @@ def _caller(side: "Side", computation: str) -> Node | None:
 
 
 def _keyed(
-    search: "Search", side: "Side", loop: Node, known: Container[int], *, behind_copies: bool
+    search: "Search", side: "Side", loop: Node, known: Container[int], *, past_copies: bool
 ) -> dict[Hashable, list[int]]:
     """Return the indices of the other loop-carried elements by shape, start value and result."""
-    starts = _starts(side, loop, behind_copies=behind_copies)
+    starts = _starts(side, loop, past_copies=past_copies)
     makers = _makers(side, loop)
     shapes = [search.forms.shape(shape) for shape in loop.instruction.shape.elements]
     return group_by_key(
@@ -138,25 +148,15 @@ def _keyed(
     )
 
 
-def _starts(side: "Side", loop: Node, *, behind_copies: bool) -> list[int]:
+def _starts(side: "Side", loop: Node, *, past_copies: bool) -> list[int]:
     """Return the value numbers of a loop's initial values, or of what they are copies of."""
     operands = side.graph.operands(loop)
     single = operands[0][0] if len(operands) == 1 else None
     if single is None or single.instruction.opcode != "tuple":
         return []
     operands = side.graph.operands(single)
-    starts = [_copied(side, operand) for operand in operands] if behind_copies else operands
+    starts = [behind_copies(side, operand) for operand in operands] if past_copies else operands
     return [side.value_of(start) for start in starts]
-
-
-def _copied(side: "Side", element: NodeElement) -> NodeElement:
-    """Return the value that a copy has, itself no copy; anything else as it is."""
-    for _ in range(_MOST_COPIES):
-        operands = side.graph.operands(element[0])
-        if element[1] or element[0].instruction.opcode != "copy" or len(operands) != 1:
-            break
-        element = operands[0]
-    return element
 
 
 def _alike(side: "Side", loop: Node, numbers: Sequence[int]) -> list[list[int]]:

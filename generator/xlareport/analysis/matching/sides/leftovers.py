@@ -3,9 +3,10 @@
 Dead code elimination removes them later; the new instruction does their work.
 """
 
+from xlareport.analysis.matching.sides.facts import live_computations
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import reachable
 from xlareport.runtime.remembered import remembered
 
@@ -84,3 +85,11 @@ def left_over(before: Computation, after: Computation) -> frozenset[Instruction]
     """Return the unchanged heavy instructions that lost all their users."""
     unread = unread_heavy(after)
     return unread - unread_heavy(before) if unread else unread
+
+
+def is_left_over(module: HloModule, place: tuple[str, str]) -> bool:
+    """Return whether a heavy instruction remains in a module without users or callers."""
+    computation = module.by_name[place[0]]
+    if computation.name not in live_computations(module):
+        return True
+    return computation.by_name[place[1]] in unread_heavy(computation)
