@@ -57,6 +57,7 @@ from xlareport.analysis.matching.rules.loops import (
 )
 from xlareport.analysis.matching.rules.movement import (
     moved_copies,
+    moved_work,
     moving_converts,
     passed_runs,
     raised,
@@ -249,6 +250,7 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
         search.finish()
         swaps.moved_past(search)
         moving_converts.moved_converts(search)
+        moved_work.moved_work(search)
         pairings = tuple(account.pairings(search))
         search.release()
     return Matching(before, after, search.computations.pairs, pairings, same_program)

@@ -229,6 +229,8 @@ def _arithmetic(
     if rounds_otherwise(old, new, home):
         return ARITHMETIC, f"{old.opcode} → {new.opcode}"
     homes = change.before.computation, change.after.computation
+    if change.kind is Kind.SWAPPED and adds_other_sums(old, new, *homes, matching):
+        return ORDER, f"moved {change.reason}"
     if not is_rounded(new) or change.kind not in _OTHER_OPERANDS:
         return None
     if _scales_alike(old, new, homes, matching):
