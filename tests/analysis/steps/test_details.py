@@ -1,6 +1,7 @@
 """What differs of an instruction, as values that have words."""
 
 from xlareport.analysis.steps.details import (
+    BranchPlace,
     ConfigChange,
     CopyPlace,
     FieldChange,
@@ -17,6 +18,7 @@ def test_values_are_set_as_code_and_names_as_names() -> None:
     )
     assert str(CopyPlace("past %dot", "{0,1}", is_layout=True)) == "past %dot in the layout {0,1}"
     assert str(FusionPlace("f.1")) == "was fused into %f.1"
+    assert str(BranchPlace("if.1")) == "moved into a branch of %if.1"
 
 
 def test_the_first_fields_are_named_and_the_others_counted() -> None:

@@ -6,6 +6,11 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from xlareport.analysis.history.continued import (
+    is_in_continued_computation,
+    without_dead_clones,
+    without_left,
+)
 from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.search.pairing import (
     ChangeCause,
@@ -16,7 +21,7 @@ from xlareport.analysis.matching.search.pairing import (
 )
 from xlareport.analysis.matching.search.reasons import PartialResults, TakenOut
 from xlareport.analysis.matching.search.result import Matching
-from xlareport.analysis.matching.sides.facts import holders_of, live_computations
+from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import compare
@@ -236,10 +241,7 @@ def _events_between(
     before, after = places
     if pairing is None:
         return
-    left = pairing.relation is Relation.CLONED and pairing.before[0] in pairing.after[1:]
-    if left:  # what was replaced stands on without users
-        pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
-    pairing = _without_dead_clones(matching, pairing, after)
+    pairing = without_left(without_dead_clones(matching, pairing, after))
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     if _is_duplicate(pairing, before) and (anew or pairing.relation is Relation.SWAPPED):
         pairing, anew = replace(pairing, relation=Relation.MERGED), False
@@ -263,21 +265,6 @@ def _events_between(
             event = Event.REBUILT
     entry = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
     yield _with_taken_in(matching, pairing, entry) if after == pairing.after[0] else entry
-
-
-def _without_dead_clones(matching: Matching, pairing: Pairing, after: Place) -> Pairing:
-    """Return a pairing without the clones in computations that no live instruction calls.
-
-    Fusion passes leave such computations behind; a sole live clone only continues the original.
-    """
-    if pairing.relation is not Relation.CLONED:
-        return pairing
-    live = live_computations(matching.after)
-    kept = tuple(place for place in pairing.after if place.computation in live)
-    if after not in kept or len(kept) == len(pairing.after):
-        return pairing
-    relation = Relation.CLONED if len(kept) > 1 else Relation.SAME
-    return replace(pairing, after=kept, relation=relation)
 
 
 def _is_duplicate(pairing: Pairing, before: Place) -> bool:
@@ -339,7 +326,7 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     diff |= compare_sums(matching, (before, old), (after, new))
     renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
     differences = _together(*map(str, diff.values()))
-    if matching.computations.get(before.computation, before.computation) != after.computation:
+    if not is_in_continued_computation(matching, before, after):
         event, way = _move_event(matching, before, after)
         return event, _together(way, differences), ""  # inlining adds the op_name of the call
     if diff or metadata:

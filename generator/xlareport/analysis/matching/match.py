@@ -54,6 +54,7 @@ from xlareport.analysis.matching.rules.loops import (
     hoisting,
     loops,
     moved_inside,
+    moved_into_branches,
     moved_outside,
     peeled,
     sinking,
@@ -61,6 +62,7 @@ from xlareport.analysis.matching.rules.loops import (
 )
 from xlareport.analysis.matching.rules.movement import (
     moved_copies,
+    moved_work,
     moving_converts,
     passed_runs,
     raised,
@@ -158,6 +160,7 @@ _RULES = (
     sinking.sunk,
     sunk_work.sunk_work,
     moved_inside.moved_inside,
+    moved_into_branches.moved_into_branches,
     windows.windowed,
     swaps.swapped,
     frames.called_parameters,
@@ -261,6 +264,7 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
         search.finish()
         swaps.moved_past(search)
         moving_converts.moved_converts(search)
+        moved_work.moved_work(search)
         pairings = tuple(account.pairings(search))
         search.release()
     return Matching(before, after, search.computations.pairs, pairings, same_program)

@@ -6,7 +6,13 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import FirstIteration, InBranch, Past, Reason
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of, homes_of
-from xlareport.analysis.steps.details import CopyPlace, Difference, FusionPlace, ShapeChange
+from xlareport.analysis.steps.details import (
+    BranchPlace,
+    CopyPlace,
+    Difference,
+    FusionPlace,
+    ShapeChange,
+)
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.shape_changes import compare_shapes
 from xlareport.analysis.steps.turned import turned
@@ -27,9 +33,9 @@ def destination(
         loops = [call.name for call in left if call.opcode == "while"]
         if loops:
             return {Kind.HOISTED: f"moved out of the loop %{loops[-1]}"}
-        loop = _loop_entered(matching, before, after)
-        if loop:
-            return {Kind.SUNK: f"moved into {loop}"}
+        entered = _entered(matching, before, after)
+        if entered:
+            return entered
     new = holders[1].get(after.computation)
     is_fused = new is not None and new.opcode == "fusion"
     if matching.same_program and _is_inlined(matching, before) and not is_fused:
@@ -41,6 +47,15 @@ def destination(
     if is_fused and _is_fused_anew(matching, before, after):
         return {Kind.MOVED: FusionPlace(name)}
     return {Kind.MOVED: f"moved into %{name}"}
+
+
+def _entered(matching: Matching, before: Place, after: Place) -> dict[Kind, Difference]:
+    """Return the loop or branch that an instruction is in now and was not; empty without one."""
+    loop = _loop_entered(matching, before, after)
+    if loop:
+        return {Kind.SUNK: f"moved into {loop}"}
+    branch = _branch_entered(matching, before, after)
+    return {} if branch is None else {Kind.MOVED: branch}
 
 
 def _loop_entered(matching: Matching, before: Place, after: Place) -> str:
@@ -57,6 +72,16 @@ def _loop_entered(matching: Matching, before: Place, after: Place) -> str:
     inside = matching.computations.get(before.computation, before.computation)
     is_new = matching.partner_before(Place(home, loop.name)) is None
     return f"the new loop %{loop.name}" if home == inside and is_new else ""
+
+
+def _branch_entered(matching: Matching, before: Place, after: Place) -> BranchPlace | None:
+    """Return the conditional beside which an instruction was, and in whose branch it is now."""
+    holder = holders_of(matching.after).get(after.computation)
+    if holder is None or holder.opcode != "conditional":
+        return None
+    inside = matching.computations.get(before.computation, before.computation)
+    beside = homes_of(matching.after)[after.computation] == inside
+    return BranchPlace(holder.name) if beside else None
 
 
 def _is_fused_anew(matching: Matching, before: Place, after: Place) -> bool:

@@ -62,6 +62,16 @@ class FusionPlace(Struct, frozen=True):
         return f"was fused into %{self.fusion}"
 
 
+class BranchPlace(Struct, frozen=True):
+    """The conditional, beside which an instruction was before, and in whose branch it is now."""
+
+    conditional: str
+
+    def __str__(self) -> str:
+        """Return it as plain text."""
+        return f"moved into a branch of %{self.conditional}"
+
+
 class AttributesChange(Struct, frozen=True):
     """The attributes that differ, with old and new values."""
 
@@ -113,5 +123,7 @@ class ConfigChange(Struct, frozen=True):
         return f"backend_config: {', '.join([*named[:_MOST_FIELDS], *counted])}"
 
 
-Difference = str | ShapeChange | CopyPlace | FusionPlace | AttributesChange | ConfigChange
+Difference = (
+    str | ShapeChange | CopyPlace | FusionPlace | BranchPlace | AttributesChange | ConfigChange
+)
 """A difference in words, or as values."""

@@ -12,6 +12,7 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import (
     SYNCHRONOUS,
     AttributesChange,
+    BranchPlace,
     ConfigChange,
     Difference,
     FusionPlace,
@@ -103,6 +104,11 @@ class ChangeGroup(Struct, frozen=True):
         return is_taken_in(self.changes[0])
 
     @property
+    def is_in_branch(self) -> bool:
+        """Whether the instructions were beside a conditional and are in a branch of it."""
+        return _is_in_branch(self.changes[0])
+
+    @property
     def sets_defaults(self) -> bool:
         """Whether all that changed is that fields of backend configs were set to defaults."""
         change = _detail(self.changes[0])
@@ -182,6 +188,10 @@ def is_taken_in(change: Change) -> bool:
     return isinstance(_detail(change), FusionPlace)
 
 
+def _is_in_branch(change: Change) -> bool:
+    return isinstance(_detail(change), BranchPlace)
+
+
 def is_mark(change: Change) -> bool:
     """Whether an instruction only got other frontend attributes."""
     detail = _detail(change)
@@ -209,7 +219,7 @@ def _group_key(change: Change) -> _Key:
         return change.kind, ("", ""), "", ()
     further: tuple[str, ...] = (change.target,)
     if change.kind is Kind.MOVED:
-        further = (str(is_taken_in(change)),)
+        further = (str(is_taken_in(change)), str(_is_in_branch(change)))
     elif change.kind is Kind.INLINED:
         further = (str(bool(change.members)),)
     elif change.kind is Kind.LAYOUT:

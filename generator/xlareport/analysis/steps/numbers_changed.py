@@ -229,9 +229,10 @@ def _arithmetic(
     if rounds_otherwise(old, new, home):
         return ARITHMETIC, f"{old.opcode} → {new.opcode}"
     homes = change.before.computation, change.after.computation
-    if not is_rounded(new) or change.kind not in _OTHER_OPERANDS:
-        return None
-    if _scales_alike(old, new, homes, matching):
+    if change.kind is Kind.SWAPPED and adds_other_sums(old, new, *homes, matching):
+        return ORDER, f"moved {change.reason}"
+    is_other = is_rounded(new) and change.kind in _OTHER_OPERANDS
+    if not is_other or _scales_alike(old, new, homes, matching):
         return None
     if change.kind is not Kind.COMBINED and not reads_other_values(old, new, *homes, matching):
         return None

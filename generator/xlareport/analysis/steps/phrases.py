@@ -233,14 +233,18 @@ def _swapped(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _moved_words(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many went into fusions that were there before, and how many elsewhere."""
+    """Return how many went into fusions that were there before, into branches, and elsewhere."""
     taken = [group for group in groups if group.is_taken_in]
-    others = [group for group in groups if not group.is_taken_in]
+    inside = [group for group in groups if group.is_in_branch]
+    others = [group for group in groups if not (group.is_taken_in or group.is_in_branch)]
+    several = sum(group.count for group in inside) > 1
+    branches = "branches of conditionals" if several else "a branch of a conditional"
     holders = (
         "existing fusions" if sum(group.count for group in taken) > 1 else "an existing fusion"
     )
     parts = [
         f"fused {wording.counted(_counts(taken, _BEFORE))} into {holders}" if taken else "",
+        f"moved {wording.counted(_counts(inside, _BEFORE))} into {branches}" if inside else "",
         f"moved {wording.counted(_counts(others, _BEFORE))}" if others else "",
     ]
     return english.listing([part for part in parts if part])

@@ -556,6 +556,42 @@ ENTRY %main (a: s32[2,8]) -> pred[2,8] {
     assert pairing.reason == "its user %wide.1 became %iota.2, which has no operands"
 
 
+def test_of_what_a_value_led_to_a_user_that_reads_something_is_named_first(read: Read) -> None:
+    """What became a constant is no user of an index that is some instructions before it."""
+    before = """
+ENTRY %main (a: s32[1,1], t: f32[4,8], i: s32[]) -> f32[1,1] {
+  %a = s32[1,1]{1,0} parameter(0)
+  %t = f32[4,8]{1,0} parameter(1)
+  %i = s32[] parameter(2)
+  %zero = s32[] constant(0)
+  %none = s32[1]{0} constant({0})
+  %wide = s32[1]{0} broadcast(%i), dimensions={}
+  %index = s32[] reshape(%wide)
+  %taken = s32[1,1]{1,0} dynamic-slice(%a, %index, %zero), dynamic_slice_sizes={1,1}
+  %flat = s32[1]{0} reshape(%taken)
+  %both = s32[2]{0} concatenate(%none, %flat), dimensions={0}
+  %first = s32[1]{0} slice(%both), slice={[0:1]}
+  %row = s32[] reshape(%first)
+  %second = s32[1]{0} slice(%both), slice={[1:2]}
+  %column = s32[] reshape(%second)
+  ROOT %out = f32[1,1]{1,0} dynamic-slice(%t, %row, %column), dynamic_slice_sizes={1,1}
+}
+"""
+    after = """
+ENTRY %main (a: s32[1,1], t: f32[4,8], i: s32[]) -> f32[1,1] {
+  %a = s32[1,1]{1,0} parameter(0)
+  %t = f32[4,8]{1,0} parameter(1)
+  %i = s32[] parameter(2)
+  %constant.2 = s32[] constant(0)
+  %column = s32[] reshape(%a)
+  ROOT %out = f32[1,1]{1,0} dynamic-slice(%t, %constant.2, %column), dynamic_slice_sizes={1,1}
+}
+"""
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "wide"))
+    assert pairing is not None
+    assert str(pairing.reason) == "its user %index was removed, and %column uses %a now"
+
+
 _PACKED = """
 ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
   %a = f32[8]{0} parameter(0)

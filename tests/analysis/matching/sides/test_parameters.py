@@ -29,6 +29,7 @@ def parameters(first: str, second: str) -> tuple[Instruction, Instruction]:
         ("f32[4,8]{1,0}", "f32[32]{0}"),
         ("f32[8]{0}", "bf16[8]{0}"),
         ("f32[16]{0}", "(f32[16]{0})"),
+        ("f32[4,8]{0,1}", "(s32[], f32[4,8]{1,0})"),
         ("(f32[16]{0}, s32[])", "(s32[], f32[16]{0}, pred[])"),
     ],
 )
@@ -44,6 +45,7 @@ def test_a_parameter_can_be_another(before: str, after: str) -> None:
         ("f32[]", "bf16[2048,1024]{1,0}"),
         ("f32[1000,256]{1,0}", "f32[999,256]{1,0}"),
         ("f32[16]{0}", "(s32[], pred[])"),
+        ("f32[4,8]{0,1}", "(f32[8,4]{1,0})"),
     ],
 )
 def test_a_parameter_cannot_be_another(before: str, after: str) -> None:

@@ -6,6 +6,7 @@ from typing import TypeGuard
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.account.additions import Additions
+from xlareport.analysis.matching.account.called_expansions import explain_new_calls
 from xlareport.analysis.matching.account.changed_copies import changed_copies
 from xlareport.analysis.matching.account.copies import copies_merged, inlined_copies, list_copies
 from xlareport.analysis.matching.account.empty_calls import why_empty
@@ -43,6 +44,7 @@ def pairings(search: Search) -> list[Pairing]:
     account.leftovers()
     account.fusions()
     result = account.pairings()
+    explain_new_calls(search, result)
     modules = search.before.graph.module, search.after.graph.module
     add_repeated_holders(*modules, result)
     mark_untraced(search, result)

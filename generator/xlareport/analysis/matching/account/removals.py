@@ -335,7 +335,8 @@ class Removals:
     def _reads_of(
         self, node: Node, uses: Iterable[tuple[Node, int]], *, near: bool
     ) -> Iterator[str]:
-        """Yield what the remaining users of a removed node read now."""
+        """Yield what remaining users, or users of users, read now; those without operands last."""
+        constants = list[str]()
         for user, position in uses:
             if user.partner is None:
                 continue
@@ -349,10 +350,13 @@ class Removals:
             if now is not None and not gives_another(node, user, now):
                 yield reads_now(node, user.partner, place, now, near=near)
                 continue
-            became = f"{self._former(user)} became %{user.partner.instruction.name}"
-            has_none = not user.partner.instruction.operands
-            became = f"its user {became}" if near or has_none else became
-            yield f"{became}, which has no operands" if has_none else became
+            former, name = self._former(user), f"%{user.partner.instruction.name}"
+            if user.partner.instruction.operands:
+                yield f"{'its user ' if near else ''}{former} became {name}"
+                continue
+            subject = f"its user {former}" if near else f"{former}, which depended on it,"
+            constants.append(f"{subject} became {name}, which has no operands")
+        yield from constants
 
     def _root_instead(
         self, node: Node, user: Node, position: int, now: Node | None

@@ -15,11 +15,17 @@ def can_continue(before: Instruction, after: Instruction) -> bool:
         return True
     old, new = before.shape, after.shape
     if old.elements or new.elements:
-        return bool(old.elements and new.elements) or old in new.elements or new in old.elements
+        return bool(old.elements and new.elements) or _has(new, old) or _has(old, new)
     if old.element_type == new.element_type:
         return old.element_count == new.element_count or is_part(old, new) or is_part(new, old)
     floats = _is_float(old.element_type) and _is_float(new.element_type)
     return floats and old.dimensions == new.dimensions
+
+
+def _has(whole: Shape, array: Shape) -> bool:
+    """Return whether an element of a tuple is an array of the same type, in any layout."""
+    form = array.element_type, array.dimensions
+    return any((element.element_type, element.dimensions) == form for element in whole.elements)
 
 
 _WITHOUT_BRACES = str.maketrans("", "", "{} ")

@@ -1,0 +1,165 @@
+"""Instructions that became calls of new computations: an expander outlines what it expands to.
+
+Data flow is seen through calls, so that such an instruction became what is in the computation.
+"""
+
+from collections.abc import Iterator, Mapping, MutableSequence, Sequence
+
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.search.search import Search
+from xlareport.hlo.model import Computation, Instruction
+from xlareport.knowledge.grades import Grade
+from xlareport.runtime import units
+
+_NEW = frozenset({Relation.ADDED, Relation.OUTLINED})
+_GONE = frozenset({Relation.EXPANDED, Relation.REMOVED, Relation.REPLACED})
+
+
+def explain_new_calls(search: Search, pairings: MutableSequence[Pairing]) -> None:
+    """Let old instructions say that they became new calls, or that these call what they became."""
+    modules = search.before.graph.module, search.after.graph.module
+    calls = [pairing for pairing in pairings if _callee(search, pairing) is not None]
+    if not calls or search.parted is not None:
+        return
+    matching = Matching(*modules, search.computations.pairs, tuple(pairings))
+    by_call = {pairing.after[0]: pairing for pairing in calls}
+    known = dict[Place, Place]()
+    for place in by_call:
+        former = _former(matching, place)
+        if former is not None:
+            known[place] = former
+            known.update(_operands(matching, former, place, by_call.keys() - known.keys()))
+    callees = {place: _callee(search, by_call[place]) for place in known}
+    owners = {
+        callee.name: pairing
+        for place, callee in callees.items()
+        if callee is not None
+        and (pairing := matching.pairing_before(known[place])) is not None
+        and pairing.relation is Relation.EXPANDED
+    }
+    for place, computation in callees.items():
+        if computation is None:
+            continue
+        pairing = owners.get(computation.name)
+        if pairing is not None and known[place] in pairing.before:
+            _divide_parts(matching, pairings, by_call[place], owners, computation)
+        else:
+            _replace_by_call(matching, pairings, by_call[place], known[place], computation)
+
+
+def _callee(search: Search, pairing: Pairing) -> Computation | None:
+    """Return the new computation that the new call of a pairing calls; None of anything else."""
+    after = search.after.graph.module
+    is_new = pairing.relation in _NEW and len(pairing.after) == 1
+    line = after.find(*pairing.after[0]) if is_new else None
+    callee = after.callee(line) if line is not None and line.opcode == "call" else None
+    if callee is None or callee.name in search.computations.partners:
+        return None
+    return None if callee.name in search.before.graph.module.by_name else callee
+
+
+def _former(matching: Matching, call: Place) -> Place | None:
+    """Return the old instruction that a user of a call, or its computation, had in its place."""
+    home = matching.after.by_name[call.computation]
+    for user in home.users.get(call.instruction, ()):
+        before = matching.partner_before(Place(home.name, user.name))
+        old = None if before is None else matching.before.find(*before)
+        names = [] if old is None else [*old.operand_names]
+        if before is not None and len(names) == len(user.operand_names):
+            name = names[[*user.operand_names].index(call.instruction)]
+            return _gone(matching, Place(before.computation, name), call)
+    former = matching.before.by_name.get(matching.computation_before(home.name))
+    is_root = home.root is not None and home.root.name == call.instruction
+    root = former.root if former is not None and is_root else None
+    return (
+        None if former is None or root is None else _gone(matching, (former.name, root.name), call)
+    )
+
+
+def _gone(matching: Matching, place: tuple[str, str], call: Place) -> Place | None:
+    """Return an old place that has the result of a new call and no counterpart of its own."""
+    old, line = matching.before.find(*place), matching.after.find(*call)
+    pairing = matching.pairing_before(Place(*place))
+    if old is None or line is None or pairing is None or pairing.relation not in _GONE:
+        return None
+    return Place(*place) if old.shape == line.shape and old.opcode != "call" else None
+
+
+def _operands(
+    matching: Matching, former: Place, call: Place, calls: Sequence[Place] | set[Place]
+) -> Iterator[tuple[Place, Place]]:
+    """Yield the new calls that a new call reads, each with what its former instruction read."""
+    old, line = _line(matching.before.find(*former)), _line(matching.after.find(*call))
+    if len(old) != len(line):
+        return
+    for name, now in zip(old, line, strict=True):
+        read = Place(call.computation, now)
+        source = _gone(matching, (former.computation, name), read) if read in calls else None
+        if source is not None:
+            yield read, source
+
+
+def _line(line: Instruction | None) -> list[str]:
+    return [] if line is None else [*line.operand_names]
+
+
+def _replace_by_call(
+    matching: Matching,
+    pairings: MutableSequence[Pairing],
+    call: Pairing,
+    former: Place,
+    computation: Computation,
+) -> None:
+    """Let an instruction be replaced with a call, whose result it was told to be."""
+    pairing = matching.pairing_before(former)
+    other = pairing is None or pairing.relation is Relation.EXPANDED
+    if (
+        pairing is None
+        or other
+        or [place for place in pairing.after if place[0] != computation.name]
+    ):
+        return
+    pairing.before = tuple(place for place in pairing.before if place != former)
+    if not pairing.before and pairing.after:
+        pairing.relation, pairing.reason = Relation.ADDED, "it is the root of its computation"
+        pairing.further = None
+    elif not pairing.before:
+        pairings.remove(pairing)
+    call.before, call.relation, call.grade = (former,), Relation.REPLACED, Grade.MATCHED
+    call.reason = f"it calls the new %{computation.name}"
+
+
+def _divide_parts(
+    matching: Matching,
+    pairings: MutableSequence[Pairing],
+    call: Pairing,
+    owners: Mapping[str, Pairing],
+    computation: Computation,
+) -> None:
+    """Let a call be of what an instruction was expanded into: all in the computation, root first.
+
+    What is in another computation is a part of what was expanded into that.
+    """
+    pairing = owners[computation.name]
+    own = [place for place in pairing.after if place.computation == computation.name]
+    others = [place for place in pairing.after if place.computation != computation.name]
+    root = None if computation.root is None else Place(computation.name, computation.root.name)
+    added = None if root is None else matching.pairing_after(root)
+    if root is None or any(place.computation not in owners for place in others):
+        return
+    if added is not None and added.relation is Relation.ADDED and added in pairings:
+        pairings.remove(added)
+    elif root not in own:
+        return
+    for place in others:
+        owner = owners[place.computation]
+        _set_parts(owner, (*owner.after, place))
+    _set_parts(pairing, (root, *own))
+    call.before, call.relation, call.grade = (), Relation.ADDED, Grade.MATCHED
+    call.reason = f"calls what %{pairing.before[0].instruction} was expanded into"
+
+
+def _set_parts(pairing: Pairing, parts: tuple[Place, ...]) -> None:
+    pairing.after = tuple(dict.fromkeys(parts))
+    pairing.reason = f"into {units.plural(len(pairing.after), 'instruction')}"
