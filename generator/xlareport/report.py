@@ -143,7 +143,9 @@ def _build(
         take_compiled((mkdocs_worker and mkdocs_worker.prepared) or {})
         nightly = read_nightly(report, options.history, options.out) if options.history else None
         payloads = chain.from_iterable(drawn)
-        site = SiteInput(analyzed, relations, reading.outputs, report, payloads, picture, nightly)
+        results = reading.kept_as if analyzed.modules is reading.analyses else ()
+        shown = analyzed, relations, reading.outputs, report, payloads, picture, nightly, results
+        site = SiteInput(*shown)
         kept = reading.work.kept
         files = site_files(site, workers, faults, open_kept_pages(kept))
         write_sources(options.out, files, title=options.title)

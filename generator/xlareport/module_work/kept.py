@@ -86,7 +86,8 @@ class KeptModules(Struct, frozen=True):
             )
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
-        return replace(result, output=replace(result.output, drawn=pictures))
+        output = replace(result.output, drawn=pictures)
+        return replace(result, output=output, kept_as=key)
 
     def _make_and_keep(
         self, key: str, before: _Moment, files: ModuleFiles, make: Callable[[], ModuleResult]
