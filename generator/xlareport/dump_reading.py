@@ -111,6 +111,8 @@ class DumpReading:
     analyses: StoredAnalyses = field(init=False)
     outputs: SpooledValues[ModuleOutput] = field(init=False)
     """The data of pages in addition to the analyses, without the files of each module."""
+    kept_as: PackedStrings = field(default_factory=PackedStrings)
+    """The key under which the result of each module is kept; empty where it is not."""
     _keys: PackedStrings = field(default_factory=PackedStrings)
     """The keys of modules in the order of their results."""
     _done: bool = False
@@ -144,6 +146,7 @@ class DumpReading:
         self._keys = PackedStrings()
         self.analyses.reorder(order)
         self.outputs.reorder(order)
+        self.kept_as = PackedStrings(map(self.kept_as.value_at, order))
         self._done = True
 
     def finish(self) -> None:
@@ -154,6 +157,7 @@ class DumpReading:
 
     def _keep(self, key: str, result: ModuleResult) -> None:
         self._keys.append(key)
+        self.kept_as.append(result.kept_as)
         self.analyses.append(result.analysis)
         output = replace(result.output, payloads=(), drawn=None)
         if self.work.pictures != "main":
@@ -277,7 +281,7 @@ def begin_reading(
     folder = Folder(options.out).cache.absolute() if pages else None
     store = keep_in(folder, options.cache_bytes) if folder else None
     parse_each = KeptNames(store.store, store.program) if store else parse_all
-    named = named or group_source(source, run, parse_each)
+    named = named or group_source(source, run, parse_each, workers.run_apart)
     grouped = keep_slugs(named.grouped, options.history)
     named = replace(named, grouped=grouped)
     watched = read_profiles(source, options.profiles, options.limits, progress)

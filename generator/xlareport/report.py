@@ -30,7 +30,7 @@ from xlareport.module_work.module_pictures import (
 from xlareport.module_work.tables import read_tables
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
-from xlareport.pages.rendering.templates import take_compiled
+from xlareport.pages.rendering.templates import prune_compiled, take_compiled
 from xlareport.pages.site_files import SiteInput, site_files
 from xlareport.pictures.draw import PictureRequest, Renderer
 from xlareport.pictures.layout_pool import LayoutPool
@@ -143,7 +143,9 @@ def _build(
         take_compiled((mkdocs_worker and mkdocs_worker.prepared) or {})
         nightly = read_nightly(report, options.history, options.out) if options.history else None
         payloads = chain.from_iterable(drawn)
-        site = SiteInput(analyzed, relations, reading.outputs, report, payloads, picture, nightly)
+        results = reading.kept_as if analyzed.modules is reading.analyses else ()
+        shown = analyzed, relations, reading.outputs, report, payloads, picture, nightly, results
+        site = SiteInput(*shown)
         kept = reading.work.kept
         files = site_files(site, workers, faults, open_kept_pages(kept))
         write_sources(options.out, files, title=options.title)
@@ -157,6 +159,7 @@ def _build(
         progress(_BUILDING, 1, 1)
     if pages:
         pages.prune()
+        prune_compiled()
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
     return Built(with_problems(report, faults.problems), message)

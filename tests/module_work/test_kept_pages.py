@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
@@ -16,7 +17,13 @@ from xlareport.module_work.kept import KeptModules
 from xlareport.module_work.kept_pages import KeptFiles, KeptPages, open_kept_pages
 from xlareport.module_work.listed_files import list_by_path, own_artifacts
 from xlareport.module_work.process import ModuleTask, process_module
-from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, show_module
+from xlareport.pages.module.module_pages import (
+    DecidedByOthers,
+    ModulesShown,
+    ModuleToShow,
+    WantedPages,
+    show_module,
+)
 from xlareport.pages.site_files import PageSources
 from xlareport.report import BuildOptions, read_report
 from xlareport.runtime.errors import Problem
@@ -55,8 +62,19 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return slugs
 
 
+def wanted(module: ModuleToShow, result: str = "") -> WantedPages:
+    """Return the wish for the pages of a module; without a result all its values are the key."""
+    decided = DecidedByOthers("main", "it is", (), True, module.previous, module.following)
+    return WantedPages(result, decided, lambda: module)
+
+
 def take(pages: KeptPages, module: ModuleToShow) -> ModulesShown:
-    return pages.find(module) or pages.show(module)
+    return take_wanted(pages, wanted(module))
+
+
+def take_wanted(pages: KeptPages, asked: WantedPages) -> ModulesShown:
+    shown = pages.find(asked)
+    return pages.show(shown) if isinstance(shown, ModuleToShow) else shown
 
 
 def test_pages_are_found_again(shown: ModuleToShow, pages: KeptPages, made: list[str]) -> None:
@@ -96,8 +114,9 @@ def test_a_store_is_wanted_to_keep_pages(
     assert open_kept_pages(None) == PageSources()
     monkeypatch.setattr(kept_site, "user_folder", lambda: None)
     sources = open_kept_pages(pages.kept)
-    assert sources.find(shown) is None
-    assert sources.show(shown) == sources.find(shown)
+    module = sources.find(wanted(shown))
+    assert isinstance(module, ModuleToShow)
+    assert sources.show(module) == sources.find(wanted(shown))
     assert sources.make_files == KeptFiles(pages.kept.store, "program")
 
 
@@ -204,11 +223,69 @@ def test_pages_with_a_fault_are_not_kept(
     assert not pages.kept.store.folder.exists()
 
 
+def test_the_key_of_a_kept_result_stands_for_its_module(
+    shown: ModuleToShow, pages: KeptPages, made: list[str]
+) -> None:
+    def never() -> ModuleToShow:
+        raise AssertionError("pages that are there need no module")
+
+    asked = wanted(shown, "result")
+    expected = take_wanted(pages, asked)
+    assert take_wanted(pages, replace(asked, load=never)) == expected == show_module(shown)
+    assert made == [shown.record.slug]
+
+
+OTHERS: tuple[Callable[[WantedPages], WantedPages], ...] = (
+    lambda asked: replace(asked, result="another"),
+    *(
+        lambda asked, name=name, value=value: replace(
+            asked, decided=replace(asked.decided, **{name: value})
+        )
+        for name, value in {
+            "role": "helper",
+            "role_reason": "another calls it",
+            "findings": (Finding("compiled again", (), "", "", "exact", 1.0),),
+            "is_main": False,
+            "previous": None,
+            "following": "another",
+        }.items()
+    ),
+)
+
+
+def test_all_that_other_modules_decide_is_varied(shown: ModuleToShow) -> None:
+    decided = wanted(shown).decided
+    assert len(OTHERS) == 1 + len(decided.__struct_fields__)
+
+
+@pytest.mark.parametrize("change", OTHERS)
+def test_what_other_modules_decide_has_pages_made_anew(
+    shown: ModuleToShow,
+    pages: KeptPages,
+    made: list[str],
+    change: Callable[[WantedPages], WantedPages],
+) -> None:
+    asked = wanted(shown, "result")
+    take_wanted(pages, asked)
+    take_wanted(pages, change(asked))
+    assert len(made) == 2
+
+
+def test_a_name_that_is_in_no_file_has_pages_made_each_time(
+    shown: ModuleToShow, pages: KeptPages, made: list[str]
+) -> None:
+    asked = wanted(shown, "result")
+    asked = replace(asked, decided=replace(asked.decided, role_reason="\ud800"))
+    for _ in range(2):
+        take_wanted(pages, asked)
+    assert len(made) == 2
+
+
 def test_what_cannot_be_listed_is_made_each_time(
     shown: ModuleToShow, pages: KeptPages, made: list[str]
 ) -> None:
-    foreign = replace(shown.analysis, read=(object(),))
+    foreign = replace(shown, analysis=replace(shown.analysis, read=(object(),)))
     for _ in range(2):
-        take(pages, replace(shown, analysis=foreign))
+        take(pages, foreign)
     assert len(made) == 2
     assert not pages.kept.store.folder.exists()

@@ -1,11 +1,12 @@
 """Finished pages kept from build to build: taken only where all that they are made from is same."""
 
-import json
+
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import msgpack
 from msgspec.structs import replace
 
 from xlareport.site import site_shares
@@ -42,9 +43,9 @@ class Report:
         for store in (self.kept.store, self.kept.guide):
             for path in store.folder.glob("*/*.kept"):
                 key = f"{path.parent.name}{path.stem}"
-                html, *others = json.loads(store.get(key) or b"")
-                assert html.encode() in self.first.values()
-                store.put(key, json.dumps([f"{html}{MARK}", *others]).encode())
+                page = msgpack.decode(store.get(key) or b"")
+                assert page["html"].encode() in self.first.values()
+                store.put(key, msgpack.encode(page | {"html": f"{page['html']}{MARK}"}))
 
     def taken(self) -> set[str]:
         """The pages that were taken from the former build."""

@@ -82,6 +82,8 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
         super().__init__(folder, resident)
         self.reads = SpooledValues[tuple[str, ...]](folder, resident)
         """The paths of each module's files that were read."""
+        self.timed_passes: set[str] = set()
+        """The names of all passes whose times are known."""
         self._outlines = SpooledValues[AnalysisOutline](folder, resident)
         self._shared = SharedValues()
         self._together: OutlineSummaries | None = None
@@ -107,6 +109,8 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
         """Add an analysis at the end."""
         super().append(value)
         self.reads.append(value.read)
+        if value.overview:
+            self.timed_passes.update(timed.name for timed in value.overview.passes)
         self._outlines.append(self._outline(value, len(self) - 1))
         self._together = None
 

@@ -12,10 +12,11 @@ import re
 import tempfile
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,10 +48,13 @@ from xlareport.dump.source import MANY_FILES, Entry, Source, keep_entries
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.grouping import group_by_key
-from xlareport.runtime.worker_pool import WorkerPool
+from xlareport.runtime.worker_pool import run_apart
 from xlareport.storage.packed_keys import index_keys
 from xlareport.storage.spooled_values import FilledValues
 from xlareport.storage.value_blocks import ValueBlocks
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 NAMELESS_CODE = ("mosaic",)
 """Kinds of code files whose names contain no module."""
@@ -72,15 +76,28 @@ class NamedDump(Struct, frozen=True):
     """The index of each file's module; NO_OWNER if it has none."""
 
 
-def group_source(source: Source, run: RunEach = map, parse_each: ParseAll = parse_all) -> NamedDump:
+class RunApart(Protocol):
+    """Calls a function in a process that ends."""
+
+    def __call__(self, work: Callable[[T], R], item: T, /) -> R:
+        """Return the result for an item."""
+
+
+def group_source(
+    source: Source,
+    run: RunEach = map,
+    parse_each: ParseAll = parse_all,
+    apart: RunApart = run_apart,
+) -> NamedDump:
     """Return the files of a dump that may be read, and its modules; of equal ones of ranks one.
 
-    `run` reads files, as far as they have to be compared; `parse_each` parses their names.
+    `run` reads files, as far as they have to be compared; `parse_each` parses their names; `apart`
+    names those of a large dump.
     """
     with tempfile.TemporaryDirectory(prefix="xlareport-files-") as folder:
         keep = partial(keep_entries, folder=Path(folder))
         folded = fold_rank_folders(source.entries, run, keep)
-        named = name_and_group(replace(source, entries=folded.entries), parse_each)
+        named = name_and_group(replace(source, entries=folded.entries), parse_each, apart)
     grouped = merge_rank_modules(named.grouped, run)
     return replace(
         named,
@@ -100,13 +117,15 @@ def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
     return array("i", (new[owner] if owner >= 0 else owner for owner in named.owners))
 
 
-def name_and_group(source: Source, parse_each: ParseAll = parse_all) -> NamedDump:
+def name_and_group(
+    source: Source, parse_each: ParseAll = parse_all, apart: RunApart = run_apart
+) -> NamedDump:
     """Return the files of a dump and its modules; raises OSError where a disk is full."""
     if len(source.entries) < MANY_FILES:
         return _name_dump(source, parse_each)
-    with tempfile.TemporaryDirectory(prefix="xlareport-names-") as folder, WorkerPool(1) as worker:
+    with tempfile.TemporaryDirectory(prefix="xlareport-names-") as folder:
         work = partial(_stored, folder=Path(folder), parse_each=parse_each)
-        return _taken_over(worker.submit(work, source, work).result())
+        return _taken_over(apart(work, source))
 
 
 def _name_dump(source: Source, parse_each: ParseAll) -> NamedDump:

@@ -1,17 +1,15 @@
 """Cache of module results, keyed by the bytes read, the options and the program version.
 
-An entry is JSON of typed values, never code. An altered entry, or one of another version of
+An entry is typed values, never code. An altered entry, or one of another version of
 xlareport, is not found, and the module is read again.
 """
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
 from xlareport.analysis.cost.cost_options import CostOptions
@@ -19,14 +17,16 @@ from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.content_digests import whole_digest
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import InstructionKey
-from xlareport.module_work.listed_files import encode_files, list_by_path, own_artifacts
+from xlareport.module_work.kept_form import decode_result, encode_result
+from xlareport.module_work.listed_files import encode_files, own_artifacts
 from xlareport.module_work.process import ModuleResult, ModuleTask, process_module
 from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.runtime.program_digest import digest_program
 from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.payloads import TextFile, payload_path
-from xlareport.storage.typed_values import Substitute, list_values, read_values
+from xlareport.storage.typed_values import list_values
 
+_PICTURES = msgpack.Decoder(tuple[TextFile, ...])
 _Moment = tuple[tuple[int, int], ...]
 
 
@@ -63,8 +63,8 @@ class KeptModules(Struct, frozen=True):
         keys = (request.bundle or request.key for request in result.output.requests)
         paths = dict.fromkeys(map(payload_path, keys))
         if result.kept_as and paths.keys() <= drawn.keys():
-            content = json.dumps([[path, drawn[path]] for path in paths])
-            self.store.put(_of_pictures(result.kept_as), content.encode())
+            content = msgpack.encode([(path, drawn[path]) for path in paths])
+            self.store.put(_of_pictures(result.kept_as), content)
 
     def _task_digest(self, task: ModuleTask, pictures: PictureChoice) -> str:
         options = list_values(task.options.cost_options)
@@ -80,13 +80,12 @@ class KeptModules(Struct, frozen=True):
         if drawn is None or content is None:
             return None
         try:
-            pictures = read_values(tuple[TextFile, ...], json.loads(drawn))
-            result: ModuleResult = read_values(
-                ModuleResult, json.loads(content), _file_substitutes(files)
-            )
+            pictures = _PICTURES.decode(drawn)
+            result = decode_result(content, files)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
-        return replace(result, output=replace(result.output, drawn=pictures))
+        output = replace(result.output, drawn=pictures)
+        return replace(result, output=output, kept_as=key)
 
     def _make_and_keep(
         self, key: str, before: _Moment, files: ModuleFiles, make: Callable[[], ModuleResult]
@@ -97,8 +96,8 @@ class KeptModules(Struct, frozen=True):
         try:
             if _moment(files) != before:  # a program that still runs has written on
                 return result
-            self.store.put(key, _result_json(result, files))
-        except (OSError, ValueError, TypeError, KeyError):
+            self.store.put(key, encode_result(result, files))
+        except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
             return result
         return replace(result, kept_as=key)
 
@@ -112,24 +111,6 @@ def _can_be_kept(options: AnalysisOptions, pictures: PictureChoice) -> bool:
     """Return whether a result depends on the files of its module and listed values alone."""
     is_alone = replace(options, cost_options=CostOptions()) == AnalysisOptions()
     return is_alone and not options.cost_options.with_source and pictures != "main"
-
-
-def _result_json(result: ModuleResult, files: ModuleFiles) -> bytes:
-    output = replace(result.output, requests=())
-    listed = list_values(replace(result, output=output), _file_substitutes(files))
-    return json.dumps(listed, separators=(",", ":"), allow_nan=False).encode()
-
-
-def _file_substitutes(files: ModuleFiles) -> Mapping[type, Substitute]:
-    """Return substitutes for the module's files, which are elsewhere in another build."""
-    own = Substitute(lambda own: own.key, lambda key: _own(files, key))
-    return {**list_by_path(own_artifacts(files)), ModuleFiles: own}
-
-
-def _own(files: ModuleFiles, key: Any) -> ModuleFiles:
-    if key != files.key:
-        raise ValueError("this is of another module")
-    return files
 
 
 def _moment(files: ModuleFiles) -> _Moment:

@@ -1,17 +1,23 @@
-"""Pages kept from build to build, by a digest of all values that they are made from.
+"""Pages kept from build to build, by a digest of all that they are made from.
 
-The values of a module's pages include what other modules decide, such as rank, role and neighbors
-in the list.
+Those of a module are made from its result, whose key stands for it where it is kept, and from what
+other modules decide, such as its role and its neighbors in the list.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 
 from msgspec import Struct, msgpack
+from msgspec.structs import replace
 
 from xlareport.module_work.kept import KeptModules
 from xlareport.module_work.listed_files import encode_files, list_by_path, own_artifacts
-from xlareport.pages.module.module_pages import ModulesShown, ModuleToShow, show_module
+from xlareport.pages.module.module_pages import (
+    ModulesShown,
+    ModuleToShow,
+    WantedPages,
+    show_module,
+)
 from xlareport.pages.site_files import PageSources
 from xlareport.site.kept_site import guide_store
 from xlareport.storage.entry_store import EntryStore
@@ -54,24 +60,33 @@ class KeptPages(Struct, frozen=True):
 
     kept: KeptModules
 
-    def find(self, module: ModuleToShow) -> ModulesShown | None:
-        """Return the result of `show_module` where it is kept."""
-        key = self._key(module)
+    def find(self, wanted: WantedPages) -> ModulesShown | ModuleToShow:
+        """Return the result of `show_module` where it is kept, else the module with its key."""
+        module = None if wanted.result else wanted.load()
+        key = self._key_of_values(module) if module else self._key(wanted)
         pages = self.kept.store.get_record(key, _Pages) if key else None
         if pages is None:
-            return None
+            return replace(module or wanted.load(), key=key)
         return ModulesShown([*pages.files], [], {column.key: column for column in pages.columns})
 
     def show(self, module: ModuleToShow) -> ModulesShown:
         """Return the result of `show_module`; with a fault of ours in it, it is not kept."""
-        shown, key = show_module(module), self._key(module)
-        if key and not shown.problems:
+        shown = show_module(module)
+        if module.key and not shown.problems:
             pages = _Pages(tuple(shown.files), tuple(shown.columns.values()))
-            self.kept.store.put_record(key, pages)
+            self.kept.store.put_record(module.key, pages)
         return shown
 
-    def _key(self, module: ModuleToShow) -> str | None:
-        """Return the digest of all values; None where one cannot be listed."""
+    def _key(self, wanted: WantedPages) -> str:
+        """Return the digest of what decides the pages of a module whose result is kept."""
+        try:
+            listed = encode_files(["pages", self.kept.program, wanted.result, wanted.decided])
+        except ValueError:  # a name with characters that are in no file
+            return ""
+        return blake2b(listed, digest_size=20).hexdigest()
+
+    def _key_of_values(self, module: ModuleToShow) -> str:
+        """Return the digest of all values of a module; empty where one cannot be listed."""
         analysis = module.analysis
         both = filter(None, (analysis.summary.files, analysis.same_as))
         artifacts = [artifact for files in both for artifact in own_artifacts(files)]
@@ -80,7 +95,7 @@ class KeptPages(Struct, frozen=True):
             key = blake2b(encode_files(["pages", self.kept.program, artifacts]), digest_size=20)
             key.update(msgpack.encode(listed))
         except (TypeError, ValueError, KeyError, OverflowError, RecursionError):
-            return None
+            return ""
         return key.hexdigest()
 
 

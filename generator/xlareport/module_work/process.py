@@ -40,7 +40,7 @@ class ModuleResult(Struct, frozen=True):
     analysis: ModuleAnalysis
     output: ModuleOutput = field(default_factory=ModuleOutput)
     kept_as: str = ""
-    """The key under which it is kept for the next build; empty where it is not."""
+    """The key under which it is kept: equal keys have equal results; empty where it is not."""
 
 
 def process_module(task: ModuleTask, pictures: PictureChoice | None = "changed") -> ModuleResult:

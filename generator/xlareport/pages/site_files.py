@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.dump import AnalyzedDump, DumpRelations
-from xlareport.analysis.passes.overview import Overview
+from xlareport.analysis.ranks.numbers import RankNumbers
 from xlareport.pages import navigation
 from xlareport.pages.coverage import page as coverage
 from xlareport.pages.coverage.file_uses import file_uses
@@ -20,8 +20,10 @@ from xlareport.pages.home.answers import summarize_home
 from xlareport.pages.home.page import FLAGS_TABLE, home_page, tabulate_tpu_flags
 from xlareport.pages.long_tables import table_files
 from xlareport.pages.module.module_pages import (
+    DecidedByOthers,
     ModulesShown,
     ModuleToShow,
+    WantedPages,
     module_files,
     show_module,
 )
@@ -37,7 +39,7 @@ from xlareport.pages.search.payload import search_files
 from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.records.build import with_problems
-from xlareport.records.report import ReportRecord
+from xlareport.records.report import RECOMPILATIONS, ReportRecord
 from xlareport.records.report_json import report_parts
 from xlareport.records.stored_sketches import dump_file
 from xlareport.runtime.faults import Faults
@@ -68,6 +70,8 @@ class SiteInput(Struct, frozen=True):
     picture: PictureRequest | None
     """The picture of the execution graph of the whole program."""
     nightly: Nightly | None = None
+    results: Sequence[str] = ()
+    """The key of each module's kept result, empty where it has none; without them none has one."""
 
 
 class MakeFiles(Protocol):
@@ -87,9 +91,9 @@ def make_now(
     return make()
 
 
-def find_none(module: ModuleToShow) -> None:
-    """Find no pages of a module in a former build."""
-    del module
+def find_none(wanted: WantedPages) -> ModuleToShow:
+    """Return the module, whose pages are not looked for in a former build."""
+    return wanted.load()
 
 
 class PageSources(Struct, frozen=True):
@@ -97,8 +101,8 @@ class PageSources(Struct, frozen=True):
 
     show: Callable[[ModuleToShow], ModulesShown] = show_module
     """Makes the pages of a module."""
-    find: Callable[[ModuleToShow], ModulesShown | None] = find_none
-    """Returns the pages of a module that are there already, None if they have to be made."""
+    find: Callable[[WantedPages], ModulesShown | ModuleToShow] = find_none
+    """Returns the pages of a module that are there already, the module if they have to be made."""
     make_files: MakeFiles = make_now
     """Makes files about the whole dump that take long and depend on few values."""
 
@@ -112,7 +116,7 @@ def site_files(
     that could not be made; the coverage page and report.json come last, and name these.
     """
     dump, report = site.dump, site.report
-    modules = _begun(_to_show(dump, site.outputs, report), len(report.modules), sources, workers)
+    modules = _begun(_wanted(site), len(report.modules), sources, workers)
     yield from _front(site, faults, sources.make_files)
     yield from site.payloads
     columns: dict[str, Payload] = {}
@@ -143,7 +147,7 @@ def _trends(nightly: Nightly) -> Iterator[SiteFile]:
 
 
 def _begun(
-    modules: Iterator[ModuleToShow], number: int, sources: PageSources, workers: Workers
+    modules: Iterator[WantedPages], number: int, sources: PageSources, workers: Workers
 ) -> Iterator[ModulesShown]:
     """Have the pages of modules made that are not there, those of some modules at a time."""
     work = partial(module_files, templates=compiled(), show=sources.show)
@@ -152,8 +156,9 @@ def _begun(
 
     def missing() -> Iterator[list[ModuleToShow]]:
         while chunk := [*islice(modules, some)]:
-            there.append([*map(sources.find, chunk)])
-            yield [module for module, shown in zip(chunk, there[-1], strict=True) if not shown]
+            pages = [*map(sources.find, chunk)]
+            there.append([None if isinstance(shown, ModuleToShow) else shown for shown in pages])
+            yield [module for module in pages if isinstance(module, ModuleToShow)]
 
     def in_order(every: Iterator[list[ModulesShown]]) -> Iterator[ModulesShown]:
         for others in map(iter, every):
@@ -162,17 +167,33 @@ def _begun(
     return in_order(workers.stream_in_order(work, missing(), work))
 
 
-def _to_show(
-    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord
-) -> Iterator[ModuleToShow]:
-    before, slugs = None, (record.slug for record in report.outlines)
-    following = chain(islice(slugs, 1, None), [None])
+def _wanted(site: SiteInput) -> Iterator[WantedPages]:
+    report, before = site.report, None
     main = report.main_key
-    every = zip(dump.modules, outputs, report.modules, strict=True)
-    for (analysis, output, record), after in zip(every, following, strict=False):
-        needed = _needed(output, is_main=record.key == main)
-        yield ModuleToShow(analysis, needed, record, before, after)
+    following = chain((record.slug for record in islice(report.outlines, 1, None)), [None])
+    for place, (record, after) in enumerate(zip(report.outlines, following, strict=True)):
+        decided = DecidedByOthers(
+            role=record.role,
+            role_reason=record.role_reason,
+            findings=tuple(
+                finding for finding in record.findings if finding.rule == RECOMPILATIONS
+            ),
+            is_main=record.key == main,
+            previous=before,
+            following=after,
+        )
+        result = site.results[place] if site.results else ""
+        yield WantedPages(result, decided, partial(_load, site, place, decided))
         before = record.slug
+
+
+def _load(site: SiteInput, place: int, decided: DecidedByOthers) -> ModuleToShow:
+    output = _needed(site.outputs[place], is_main=decided.is_main)
+    record = replace(
+        site.report.modules[place], rank=0, retrace_group=None, process=None, ranks=RankNumbers()
+    )
+    neighbors = decided.previous, decided.following
+    return ModuleToShow(site.dump.modules[place], output, record, *neighbors)
 
 
 def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:
@@ -233,7 +254,7 @@ def _names(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
 def _glossary(dump: AnalyzedDump, make_files: MakeFiles) -> Iterable[TextFile]:
     named = pass_names(dump.summaries)
     used = sorted({opcode for summary in dump.summaries for opcode, _ in summary.opcodes})
-    timed = sorted({pass_.name for overview in _overviews(dump) for pass_ in overview.passes})
+    timed = sorted(dump.modules.timed_passes)
     make = partial(_glossary_files, named, used, timed)
     return make_files("glossary", (named, used, timed), make)
 
@@ -264,7 +285,3 @@ def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
     yield navigation.COVERAGE, render("coverage", covered, "Dump contents", wide=True)
     yield from table_files(coverage.FILES_TABLE, covered.files)
     yield from table_files(coverage.PROBLEMS_TABLE, covered.problems)
-
-
-def _overviews(dump: AnalyzedDump) -> Iterator[Overview]:
-    yield from (module.overview for module in dump.modules if module.overview)

@@ -1,6 +1,5 @@
 """The content of report.json, written part by part: few modules are in memory at a time."""
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ from xlareport.analysis.ranks.rank_groups import RankGroup
 from xlareport.records.file_list import FileList, FileRecord
 from xlareport.records.module_outline import SnapshotRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
+from xlareport.storage.payloads import write_json
 
 
 def report_json(report: ReportRecord) -> str:
@@ -37,7 +37,7 @@ def report_parts(report: ReportRecord) -> Iterator[str]:
         elif isinstance(value, Sequence) and not isinstance(value, str):
             yield from _json_list(map(_to_json_value, value))
         else:
-            yield _dumped(_to_json_value(value))
+            yield write_json(_to_json_value(value))
     yield "}\n"
 
 
@@ -49,7 +49,7 @@ def _to_json_value(value: Any) -> Any:
 def _json_list(values: Iterable[Any]) -> Iterator[str]:
     yield "["
     for place, value in enumerate(values):
-        yield f"{',' if place else ''}{_dumped(value)}"
+        yield f"{',' if place else ''}{write_json(value)}"
     yield "]"
 
 
@@ -59,10 +59,6 @@ def _kinds_by_module(files: Sequence[FileRecord]) -> Callable[[int], Mapping[str
         return files.kinds_of
     kinds = {file.path: file.kind for file in files}
     return lambda _: kinds
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
 
 
 def _module(module: ModuleRecord, kinds: Mapping[str, str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from stat import S_ISDIR
 
 from xlareport.runtime.regular_file import open_regular
 
@@ -46,3 +47,16 @@ def list_kept(folder: Path, ending: str) -> Iterator[os.DirEntry[str]]:
         for inner in [entry.path for entry in folders if entry.is_dir(follow_symlinks=False)]:
             with os.scandir(inner) as files:
                 yield from [file for file in files if file.name.endswith(ending)]
+
+
+def prune_files(folder: Path, most: int) -> None:
+    """Remove the files of a folder that were written longest ago, until the rest fits into `most`.
+
+    Another process may remove files as well.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        files = [(entry.stat(follow_symlinks=False), entry.path) for entry in entries]
+        for status, path in sorted(files, key=lambda file: -file[0].st_mtime_ns):
+            most -= status.st_size
+            if most < 0 and not S_ISDIR(status.st_mode):
+                Path(path).unlink(missing_ok=True)

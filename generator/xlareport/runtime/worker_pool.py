@@ -115,6 +115,10 @@ class Workers(ABC):
 
         return results()
 
+    def run_apart(self, work: Callable[[T], R], item: T) -> R:
+        """Return `work(item)` of a process of this machine that ends, and its memory with it."""
+        return run_apart(work, item)
+
     def _some(
         self, work: Callable[[T], R], items: Iterator[T], number: int, died: Callable[[T], R]
     ) -> list[Task[T, R]]:
@@ -131,6 +135,8 @@ class WorkerPool(Workers):
         self._jobs = jobs
         self._pool = _pool(jobs)
         self._spare = _pool(1)
+        self._once = _pool(1)
+        """For the first call of `run_apart`: made while this process can be forked."""
 
     @property
     def jobs(self) -> int:
@@ -145,6 +151,7 @@ class WorkerPool(Workers):
         """End the processes; tasks that have not started are canceled."""
         self._pool.shutdown(cancel_futures=True)
         self._spare.shutdown(cancel_futures=True)
+        self._once.shutdown(cancel_futures=True)
 
     def submit(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> Task[T, R]:
         """Have a worker call `work(item)`; `died(item)` is the result if that kills two processes.
@@ -153,6 +160,18 @@ class WorkerPool(Workers):
         """
         future = self._begun(partial(work, item))
         return Task(item, future, lambda: self._alone(work, item, died))
+
+    def run_apart(self, work: Callable[[T], R], item: T) -> R:
+        """Return `work(item)` of a process that ends; of this one if that dies."""
+        once, self._once = self._once, _pool(1)
+        with interrupts_held_back():
+            future = once.submit(work, item)
+        try:
+            return future.result()
+        except BrokenExecutor:
+            return work(item)
+        finally:
+            once.shutdown()
 
     def _begun(self, call: Callable[[], R]) -> Future[R]:
         with interrupts_held_back():
@@ -236,6 +255,12 @@ def work_in_processes(
     """Yield each item with its result, as they complete, from a pool of its own."""
     with WorkerPool(min(jobs, len(items))) as workers:
         yield from workers.stream(work, items, died)
+
+
+def run_apart(work: Callable[[T], R], item: T) -> R:
+    """Return `work(item)` of a process that ends, and its memory with it."""
+    with WorkerPool(1) as workers:
+        return workers.run_apart(work, item)
 
 
 class InlineExecutor(Executor):

@@ -6,12 +6,14 @@ SQLite in the folder where a build is put together, and goes with it.
 
 import filecmp
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path, PurePosixPath
+from stat import S_ISREG
 
 from xlareport.runtime.resources import find_resource
 from xlareport.site.folder import Folder, ForeignFileError
@@ -20,6 +22,8 @@ from xlareport.storage.payloads import LongText, SiteFile
 _TABLE = "CREATE TABLE paths (path TEXT PRIMARY KEY, former INTEGER, fresh INTEGER) WITHOUT ROWID"
 _FORMER = "INSERT OR IGNORE INTO paths VALUES (?, 1, 0)"
 _FRESH = "INSERT INTO paths VALUES (?, 0, 1) ON CONFLICT (path) DO UPDATE SET fresh = 1"
+_OUTSIDE = re.compile(r"""(?:\A|/)(?:[./]|\Z)|[\\:*?"<>|\x00-\x1f]""")
+"""What a plain path has not: a part that is empty or begins with a dot, a special character."""
 
 
 class WrittenPaths:
@@ -107,7 +111,7 @@ def write_sources(
             for path, content in chain(_hand_written(folder, hand_written), files):
                 _check(path, paths)
                 paths.add(path)
-                _write_aside(folder, fresh, path, content, ours=paths.is_former(path))
+                _write_aside(folder.sources / path, fresh / path, content, paths, path)
             _put_in_place(folder, fresh, paths)
         folder.settle(title)
     finally:
@@ -116,10 +120,7 @@ def write_sources(
 
 def is_inside(path: str) -> bool:
     """Return whether `path` is a plain relative path that cannot lead out of its folder."""
-    parts = path.split("/")
-    return not any(not part or part.startswith(".") for part in parts) and not (
-        set(path) & set('\\:*?"<>|') or any(ord(character) < 0x20 for character in path)
-    )
+    return _OUTSIDE.search(path) is None
 
 
 def _check(path: str, paths: WrittenPaths) -> None:
@@ -130,24 +131,23 @@ def _check(path: str, paths: WrittenPaths) -> None:
 
 
 def _write_aside(
-    folder: Folder, fresh: Path, path: str, content: str | bytes | LongText, *, ours: bool
+    place: Path, aside: Path, content: str | bytes | LongText, paths: WrittenPaths, path: str
 ) -> None:
     """Write one file aside, unless its place already holds the same bytes."""
-    place = folder.sources / path
     if isinstance(content, LongText):
-        _write_parts(fresh / path, content)
-        same = place.is_file() and filecmp.cmp(place, fresh / path, shallow=False)
-        encoded = b""
+        _write_parts(aside, content)
+        same = place.is_file() and filecmp.cmp(place, aside, shallow=False)
     else:
         encoded = content.encode() if isinstance(content, str) else content
         same = _holds(place, encoded)
     if same:
-        (fresh / path).unlink(missing_ok=True)
+        if isinstance(content, LongText):
+            aside.unlink()
         return
-    if place.exists() and not ours:
+    if place.exists() and not paths.is_former(path):
         raise ForeignFileError(place)
     if not isinstance(content, LongText):
-        _write(fresh / path, encoded)
+        _write(aside, encoded)
 
 
 def _write_parts(path: Path, content: LongText) -> None:
@@ -210,7 +210,12 @@ def _write_manifest(folder: Folder, paths: Iterable[str]) -> None:
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+    try:
+        status = path.stat()
+        is_alike = S_ISREG(status.st_mode) and status.st_size == len(data)
+        return is_alike and path.read_bytes() == data
+    except OSError:
+        return False
 
 
 def _write(path: Path, data: bytes) -> None:

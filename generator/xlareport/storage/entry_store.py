@@ -4,19 +4,18 @@ A damaged file counts as absent: its content is checked by its own digest.
 """
 
 import contextlib
-import json
 import os
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
 import zstandard
-from msgspec import Struct
+from msgspec import Struct, msgpack
 
 from xlareport.runtime.kept_file import ASIDE, keep_file, list_kept, read_kept
-from xlareport.storage.typed_values import list_values, read_values
 
 T = TypeVar("T")
 
@@ -63,14 +62,17 @@ class EntryStore(Struct, frozen=True):
         if content is None:
             return None
         try:
-            record: T = read_values(kind, json.loads(content))
-        except (ValueError, TypeError, RecursionError):
+            return _decoder(kind).decode(content)
+        except (ValueError, RecursionError):
             return None
-        return record
 
     def put_record(self, key: str, record: object) -> None:
-        """Keep a record by its values, as `put` does."""
-        self.put(key, json.dumps(list_values(record), separators=(",", ":")).encode())
+        """Keep a record of texts, whole numbers and records of them by its values, as `put` does.
+
+        A record with a text that is in no file is not kept.
+        """
+        with contextlib.suppress(UnicodeError):
+            self.put(key, msgpack.encode(record))
 
     def prune(self) -> None:
         """Remove the least recently used entries until the rest fits, and leftover files."""
@@ -102,6 +104,11 @@ class EntryStore(Struct, frozen=True):
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key[2:]}{_ENDING}"
+
+
+@cache
+def _decoder(kind: type[T]) -> msgpack.Decoder[T]:
+    return msgpack.Decoder(kind)
 
 
 def _oldest_that_fits(times: Sequence[int], sizes: Sequence[int], most: int) -> int:

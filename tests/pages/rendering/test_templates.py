@@ -25,6 +25,7 @@ from xlareport.pages.rendering.templates import (
     html_of,
     page_files,
     part_payloads,
+    prune_compiled,
     put_back,
 )
 from xlareport.pages.tables import table_file
@@ -322,3 +323,19 @@ def test_the_parts_of_a_page_that_failed_can_be_reached(
     page = html.unescape((tmp_path / "site_src/m/module_0006.jit_rollout.md").read_text())
     assert PLAIN in page
     assert 'href="../m/module_0006.jit_rollout.html?cost" data-part="cost"' in page
+
+
+def test_what_was_compiled_longest_ago_goes_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("old", "new"):
+        templates = Environment(
+            loader=DictLoader({name: name}), bytecode_cache=Compiled(), autoescape=True
+        )
+        assert templates.get_template(name).render() == name
+    first, last = sorted(folder.rglob("*.cache"), key=lambda path: path.stat().st_mtime_ns)
+    prune_compiled()
+    assert first.exists()
+    monkeypatch.setattr("xlareport.pages.rendering.templates._MOST_COMPILED", last.stat().st_size)
+    prune_compiled()
+    assert (first.exists(), last.exists()) == (False, True)

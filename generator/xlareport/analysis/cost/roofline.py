@@ -67,12 +67,12 @@ def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
     """Return the roofline time of one execution; None if FLOPs or bytes are unknown."""
     if cost.flops is None or cost.main_memory_bytes is None:
         return None
-    products = sum(flops / device.matrix_peak(kind) for kind, flops in cost.matrix_flops)
+    products = sum((flops / device.matrix_peak(kind) for kind, flops in cost.matrix_flops), 0.0)
     return LeastTime(
         arithmetic=max(products, device.vector_seconds(cost.vector_flops)),
         memory=cost.main_memory_bytes / device.bandwidth,
         interconnect=sum(
-            model_time(collective, device).seconds or 0.0 for collective in cost.traffic
+            (model_time(collective, device).seconds or 0.0 for collective in cost.traffic), 0.0
         ),
     )
 
@@ -89,13 +89,14 @@ def estimate_asynchronous_time(module: HloModule, cost: ModuleCost, device: Devi
 
     Other work can hide it. Starts that the backend carries out at once (`is_sync`) do not count.
     """
-    return sum(
+    times = (
         total_time(instruction_cost, device)
         for computation, line in module.placed
         if line.opcode.endswith("-start") and not is_synchronous(line)
         for key in _started(module, computation, line)
         if (instruction_cost := cost.instructions.get(key)) is not None
     )
+    return sum(times, 0.0)
 
 
 def _started(

@@ -6,7 +6,7 @@ compilation, which is the order of first use; a guess is never shown as a fact.
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
@@ -29,6 +29,8 @@ _FAR = 200
 """How many modules back a producer is looked for."""
 
 _MOST_NODES = 10_000
+_IN_A_ROW = 2
+"""Shapes of a bundle of results at least."""
 
 
 class ModuleLink(Struct, frozen=True):
@@ -248,11 +250,13 @@ def _of_process(modules: Iterable[Ports]) -> Iterator[ModuleLink]:
 def _bundle(before: deque[Ports], wanted: list[Port]) -> tuple[str, tuple[str, ...]] | None:
     """Return the last module before that makes several of the arguments in a row."""
     shapes = frozenset(port.shape for port in wanted)
+    if len(shapes) < _IN_A_ROW:
+        return None
     for source in reversed(before):
-        if len(source.shapes & shapes) > 1:
+        if len(source.shapes & shapes) >= _IN_A_ROW:
             common = find_common_run(source.results, wanted)
             whole = 2 * len(common) >= min(len(source.results), len(wanted))
-            if whole and len(set(common)) > 1:
+            if whole and len(set(common)) >= _IN_A_ROW:
                 return source.key, common
     return None
 
@@ -268,10 +272,7 @@ def _singles(
     """
     for port in {port.shape: port for port in reversed(wanted)}.values():
         gone = _GONE + port.shape
-        makers = [
-            ports for ports in before if ports.makes(port) and gone not in used.get(ports.key, ())
-        ]
-        free = [maker for maker in makers if port.shape not in used.get(maker.key, ())]
+        makers, free = _makers(before, port, used)
         only = makers if len(makers) == 1 else free
         if len(only) == 1 and only[0].content != target.content:
             used.setdefault(only[0].key, set()).add(port.shape)
@@ -281,6 +282,26 @@ def _singles(
 
 
 _GONE = "donated "
+
+
+def _makers(
+    before: Iterable[Ports], port: Port, used: Mapping[str, Collection[str]]
+) -> tuple[list[Ports], list[Ports]]:
+    """Return the modules that can have made an argument, and those that have not given it on.
+
+    Of each only the first two: there is one, or there are several.
+    """
+    makers: list[Ports] = []
+    free: list[Ports] = []
+    for ports in before:
+        given = used.get(ports.key, ())
+        if _GONE + port.shape not in given and ports.makes(port):
+            makers.append(ports)
+            if port.shape not in given:
+                free.append(ports)
+            if len(free) > 1:
+                break
+    return makers, free
 
 
 def _only(makers: Sequence[Ports]) -> str:

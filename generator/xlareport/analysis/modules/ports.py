@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -26,12 +27,17 @@ class Port(Struct, frozen=True):
 
     def fits(self, other: "Port") -> bool:
         """Return whether two ports can be the same array: no known property contradicts."""
-        apart = {self.sharding, other.sharding} - _ANYWHERE
-        layouts = {self.layout, other.layout} - {""}
-        return self.shape == other.shape and len(apart) < 2 and len(layouts) < 2
+        return (
+            self.shape == other.shape
+            and (self.sharding == other.sharding or not _ANYWHERE.isdisjoint(self._with(other)))
+            and (self.layout == other.layout or not (self.layout and other.layout))
+        )
+
+    def _with(self, other: "Port") -> tuple[str, str]:
+        return self.sharding, other.sharding
 
 
-class Ports(Struct, frozen=True):
+class Ports(Struct, frozen=True, dict=True):
     """The arguments and results of one module."""
 
     key: str
@@ -43,7 +49,7 @@ class Ports(Struct, frozen=True):
     moves: bool
     """Whether it only casts or moves its arguments."""
 
-    @property
+    @cached_property
     def shapes(self) -> frozenset[str]:
         """Shapes of the results."""
         return frozenset(result.shape for result in self.results)

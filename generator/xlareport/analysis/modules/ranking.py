@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 
 from msgspec import Struct, field
@@ -43,7 +44,7 @@ RIVAL = 0.5
 """No guess is clear where another program does this part of its work in one run."""
 
 
-class Ranked(Struct, frozen=True):
+class Ranked(Struct, frozen=True, dict=True):
     """A module with its evidence, strongest first."""
 
     summary: ModuleSummary
@@ -53,7 +54,7 @@ class Ranked(Struct, frozen=True):
     others: tuple[ModuleSummary, ...] = ()
     """Compilations of the same function that rank lower, whose evidence counts too."""
 
-    @property
+    @cached_property
     def evidence(self) -> tuple[Evidence, ...]:
         """The evidence, strongest first; computed on access, because few are used."""
         most = self.most

@@ -135,7 +135,7 @@ def _open_work(cost: ModuleCost) -> float:
         for instruction in cost.instructions.values()
         if instruction.executions is None and not instruction.fused
     )
-    return sum(estimate_weight(cost) for cost in costs)
+    return sum((estimate_weight(cost) for cost in costs), 0.0)
 
 
 def _is_optimized(module: ParsedModule) -> bool:

@@ -135,7 +135,7 @@ _FILLS = frozenset({"broadcast", "constant", "iota"})
 
 def weight(groups: Iterable[ChangeGroup]) -> float:
     """Return how much a step did, by what is heavy; for ranking, without a unit."""
-    return sum(_group_weight(group) for group in groups if group.kind not in _NO_EFFECT)
+    return sum((_group_weight(group) for group in groups if group.kind not in _NO_EFFECT), 0.0)
 
 
 _NO_EFFECT = frozenset({Kind.LEFTOVER, Kind.METADATA, Kind.RENAMED, Kind.UNUSED})

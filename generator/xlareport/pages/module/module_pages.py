@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.module import ModuleAnalysis, module_path
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation, words
@@ -63,8 +64,33 @@ class ModuleToShow(Struct, frozen=True):
     analysis: ModuleAnalysis
     output: ModuleOutput
     record: ModuleRecord
+    """Without its place among the modules of the dump, which no page of a module shows."""
     previous: str | None
     following: str | None
+    key: str = ""
+    """The key under which its pages are kept; empty where they are not."""
+
+
+class DecidedByOthers(Struct, frozen=True):
+    """All that a module's pages show and the module alone does not decide."""
+
+    role: str
+    role_reason: str
+    findings: tuple[Finding, ...]
+    """Those that are about several modules."""
+    is_main: bool
+    previous: str | None
+    following: str | None
+
+
+class WantedPages(Struct, frozen=True):
+    """A module whose pages are wanted; it is loaded only where they have to be made."""
+
+    result: str
+    """Stands for all that the module decides: the key of its kept result; empty where it has none.
+    """
+    decided: DecidedByOthers
+    load: Callable[[], ModuleToShow]
 
 
 class ModulesShown(Struct, frozen=True):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jinja2 import BytecodeCache, Environment, FileSystemBytecodeCache
@@ -19,12 +20,17 @@ from msgspec import Struct
 from xlareport.pages import navigation
 from xlareport.pages.rendering.environment import environment, front_matter, visible
 from xlareport.runtime.faults import Faults
+from xlareport.runtime.kept_file import prune_files
 from xlareport.runtime.resources import find_resource
 from xlareport.runtime.user_folder import user_folder
 from xlareport.storage.payloads import Payload, make_payload
 
 if TYPE_CHECKING:
     from xlareport.pages.module.head import ModuleHead
+
+
+_MOST_COMPILED = 16_000_000
+"""Bytes of the templates of several installations, about one million each."""
 
 
 class Compiled(BytecodeCache):
@@ -58,11 +64,21 @@ class Compiled(BytecodeCache):
             self.kept[bucket.key] = bucket.bytecode_to_string()
 
 
-def _between_builds() -> FileSystemBytecodeCache | None:
+def prune_compiled() -> None:
+    """Remove the templates that were compiled longest ago, as far as there are too many bytes."""
+    if templates := _kept_templates():
+        prune_files(templates, _MOST_COMPILED)
+
+
+def _kept_templates() -> Path | None:
     folder = user_folder()
-    if folder is None:
+    return folder / "templates" if folder else None
+
+
+def _between_builds() -> FileSystemBytecodeCache | None:
+    templates = _kept_templates()
+    if templates is None:
         return None
-    templates = folder / "templates"
     with suppress(OSError):
         templates.mkdir(parents=True, exist_ok=True)
     return FileSystemBytecodeCache(str(templates))
