@@ -52,6 +52,7 @@ from xlareport.analysis.matching.rules.loops import (
     moved_inside,
     moved_outside,
     peeled,
+    selected,
     sinking,
     sunk_work,
 )
@@ -184,6 +185,7 @@ _RULES = (
     ordered_values.same_constant_work,
     ordered_values.idle_constants,
     ordered_values.unread_moves,
+    selected.selected,
 )
 _PARTS = (
     collectives.halves,
