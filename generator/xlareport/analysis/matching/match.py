@@ -57,6 +57,7 @@ from xlareport.analysis.matching.rules.loops import (
     sunk_work,
 )
 from xlareport.analysis.matching.rules.movement import (
+    masked_pads,
     moved_copies,
     moving_converts,
     passed_runs,
@@ -144,6 +145,7 @@ _RULES = (
     identity.name_taken_over,
     sliced.sliced,
     shares.shared_work,
+    masked_pads.masked,
     spreading.successors,
     ordered_values.same_fill_in_order,
     identity.same_value,
