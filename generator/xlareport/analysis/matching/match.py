@@ -57,10 +57,12 @@ from xlareport.analysis.matching.rules.loops import (
     moved_into_branches,
     moved_outside,
     peeled,
+    selected,
     sinking,
     sunk_work,
 )
 from xlareport.analysis.matching.rules.movement import (
+    masked_pads,
     moved_copies,
     moved_work,
     moving_converts,
@@ -150,6 +152,7 @@ _RULES = (
     identity.name_taken_over,
     sliced.sliced,
     shares.shared_work,
+    masked_pads.masked,
     spreading.successors,
     ordered_values.same_fill_in_order,
     identity.same_value,
@@ -197,6 +200,7 @@ _RULES = (
     ordered_values.same_constant_work,
     ordered_values.idle_constants,
     ordered_values.unread_moves,
+    selected.selected,
 )
 _PARTS = (
     collectives.halves,

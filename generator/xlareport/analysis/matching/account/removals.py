@@ -25,7 +25,6 @@ from xlareport.analysis.matching.search.nodes import (
     node_after,
     paired_users,
     read_at,
-    reduces_nothing,
     same_fill,
     same_leaf,
 )
@@ -36,6 +35,7 @@ from xlareport.analysis.matching.sides.elements import taken_again
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
 from xlareport.analysis.matching.sides.loop_results import behind_copies
+from xlareport.analysis.matching.sides.passed import reduces_nothing
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import TUPLES
 from xlareport.knowledge.grades import Grade
