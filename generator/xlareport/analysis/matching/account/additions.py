@@ -266,7 +266,12 @@ class Additions:
             return f"parameter {line.argument} of %{caller.instruction.name}"
         if self._is_in_entry(node):
             return f"parameter {line.argument} of the module"
-        if self._search.after.graph.callers(node.frame.computation.name):
+        calls = [
+            call for _, call in self._search.after.graph.call_sites(node.frame.computation.name)
+        ]
+        if [call.instruction.opcode for call in calls] == ["async-start"]:
+            return f"parameter {line.argument} of %{calls[0].instruction.name}"
+        if calls:
             return None
         return f"parameter {line.argument} of a computation without callers"
 

@@ -3,9 +3,10 @@
 Equal contents are not enough, because many reduction bodies are equal: callers or names decide.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.computations import unpaired
 from xlareport.analysis.matching.sides.contents import Contents, copied_name, stem
@@ -43,6 +44,12 @@ def copies_merged(search: Search) -> Iterator[Copy]:
     grades = {link.before: link.grade for link in search.links}
     copies = _Copies((search.before, search.after), search.contents, grades, are_new=False)
     yield from copies.of(unpaired(search.computations, 0))
+
+
+def continues_others(computation: Computation, placed: Collection[Place]) -> bool:
+    """Return whether all that a new computation computes continues old instructions elsewhere."""
+    lines = [line for line in computation.instructions if line.opcode != "parameter"]
+    return bool(lines) and all(Place(computation.name, line.name) in placed for line in lines)
 
 
 def _goes_on(node: Node) -> bool:
