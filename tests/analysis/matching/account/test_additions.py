@@ -653,3 +653,32 @@ def test_parameters_of_what_a_new_start_calls_are_those_of_a_call(read: Read) ->
         pairing = matching.pairing_after(Place(name, parameter))
         assert pairing is not None
         assert (str(pairing.reason), pairing.cause) == (reason, ChangeCause.PARAMETER)
+
+
+def test_a_broadcast_for_another_framework_op_is_no_copy_of_the_equal_one(read: Read) -> None:
+    """What a matmul became has broadcasts of its own, equal to those of other work."""
+    before = """
+ENTRY %main (a: f32[8], b: f32[8,8]) -> (f32[8,8], f32[8,8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %wide.1 = f32[8,8]{1,0} broadcast(%a), dimensions={0}, metadata={op_name="jit(f)/back/mul"}
+  %left = f32[8,8]{1,0} multiply(%wide.1, %b), metadata={op_name="jit(f)/back/mul"}
+  ROOT %out = (f32[8,8], f32[8,8]) tuple(%left, %b)
+}
+"""
+    op = 'metadata={op_name="jit(f)/ahead/dot"}'
+    lines = (
+        f"  %wide.2 = f32[8,8]{{1,0}} broadcast(%a), dimensions={{0}}, {op}\n"
+        f"  %right = f32[8,8]{{1,0}} add(%wide.2, %b), {op}\n"
+    )
+    after = before.replace("  ROOT", f"{lines}  ROOT").replace(
+        "tuple(%left, %b)", "tuple(%left, %right)"
+    )
+    place = Place("main", "wide.2")
+    pairing = match(read(before), read(after)).pairing_after(place)
+    assert pairing is not None
+    assert pairing.relation is Relation.ADDED
+    same = after.replace("jit(f)/ahead/dot", "jit(f)/back/mul")
+    pairing = match(read(before), read(same)).pairing_after(place)
+    assert pairing is not None
+    assert pairing.relation is Relation.CLONED

@@ -155,7 +155,8 @@ class Additions:
         source = self._equal(node)
         if source is None or source.instruction.opcode != opcode or not same_type(source, node):
             return None
-        of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)
+        repeats = opcode == "broadcast" and not node.constant
+        of_another = (repeats or opcode in REARRANGEMENTS) and origin(source) != origin(node)
         beside = source.frame.number == node.frame.number
         moves = beside and (opcode in SAME_ORDER or of_another)
         return None if moves and not self._is_of_copy(node, source) else source
