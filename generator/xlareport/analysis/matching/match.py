@@ -222,6 +222,7 @@ _PARTS = (
     peeled.peeled,
     left_behind.unread_shares,
     left_behind.unread_reshapes,
+    left_behind.unread_converts,
     left_behind.left_behind,
 )
 """Rules that extend existing pairs; they need no unpaired old instructions."""

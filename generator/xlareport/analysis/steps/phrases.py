@@ -233,10 +233,12 @@ def _swapped(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _moved_words(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many went into fusions that were there before, into branches, and elsewhere."""
+    """Return how many went into fusions that were there before, into branches, and out of some."""
     taken = [group for group in groups if group.is_taken_in]
     inside = [group for group in groups if group.is_in_branch]
-    others = [group for group in groups if not (group.is_taken_in or group.is_in_branch)]
+    out = [group for group in groups if group.is_out_of_fusion]
+    fusions = "fusions" if sum(group.count for group in out) > 1 else "a fusion"
+    others = [group for group in groups if group not in (*taken, *inside, *out)]
     several = sum(group.count for group in inside) > 1
     branches = "branches of conditionals" if several else "a branch of a conditional"
     holders = (
@@ -245,6 +247,7 @@ def _moved_words(groups: Sequence[ChangeGroup]) -> str:
     parts = [
         f"fused {wording.counted(_counts(taken, _BEFORE))} into {holders}" if taken else "",
         f"moved {wording.counted(_counts(inside, _BEFORE))} into {branches}" if inside else "",
+        f"moved {wording.counted(_counts(out, _BEFORE))} out of {fusions}" if out else "",
         f"moved {wording.counted(_counts(others, _BEFORE))}" if others else "",
     ]
     return english.listing([part for part in parts if part])

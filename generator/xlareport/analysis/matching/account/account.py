@@ -8,7 +8,12 @@ from msgspec.structs import replace
 from xlareport.analysis.matching.account.additions import Additions
 from xlareport.analysis.matching.account.called_expansions import explain_new_calls
 from xlareport.analysis.matching.account.changed_copies import changed_copies
-from xlareport.analysis.matching.account.copies import copies_merged, inlined_copies, list_copies
+from xlareport.analysis.matching.account.copies import (
+    continues_others,
+    copies_merged,
+    inlined_copies,
+    list_copies,
+)
 from xlareport.analysis.matching.account.empty_calls import why_empty
 from xlareport.analysis.matching.account.expanded import with_expansions
 from xlareport.analysis.matching.account.fused import FusionSources
@@ -286,6 +291,8 @@ class _Account:
         after = self._search.after.graph.module.by_name
         waiting = [(old, new)]
         for name, copy in waiting:
+            if continues_others(after[copy], self._placed_after):
+                continue
             pairs = pair_lines(before[name], after[copy])
             for instruction in before[name].instructions:
                 other = pairs.get(instruction.name)

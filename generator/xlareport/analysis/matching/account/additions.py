@@ -179,7 +179,8 @@ class Additions:
         source = self._equal(node)
         if source is None or not _does_the_same(source, node) or not same_type(source, node):
             return None
-        of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)
+        repeats = opcode == "broadcast" and not node.constant
+        of_another = (repeats or opcode in REARRANGEMENTS) and origin(source) != origin(node)
         beside = source.frame.number == node.frame.number
         moves = beside and (opcode in SAME_ORDER or of_another)
         return None if moves and not self._is_of_copy(node, source) else source
@@ -245,7 +246,12 @@ class Additions:
             return f"parameter {line.argument} of %{caller.instruction.name}"
         if self._is_in_entry(node):
             return f"parameter {line.argument} of the module"
-        if self._search.after.graph.callers(node.frame.computation.name):
+        calls = [
+            call for _, call in self._search.after.graph.call_sites(node.frame.computation.name)
+        ]
+        if [call.instruction.opcode for call in calls] == ["async-start"]:
+            return f"parameter {line.argument} of %{calls[0].instruction.name}"
+        if calls:
             return None
         return f"parameter {line.argument} of a computation without callers"
 
