@@ -682,3 +682,49 @@ ENTRY %main (a: f32[8], b: f32[8,8]) -> (f32[8,8], f32[8,8]) {
     pairing = match(read(before), read(same)).pairing_after(place)
     assert pairing is not None
     assert pairing.relation is Relation.CLONED
+
+
+_DIVIDED = """
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %two = f32[] constant(2)
+  %by = f32[8]{0} broadcast(%two), dimensions={}
+  %half = f32[8]{0} divide(%a, %by)
+  %sine = f32[8]{0} sine(%half)
+  %sum = f32[8]{0} add(%half, %b)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%sine, %sum)
+}
+"""
+_MULTIPLIED_TWICE = """
+%first (p.1: f32[8]) -> f32[8] {
+  %p.1 = f32[8]{0} parameter(0)
+  %c.1 = f32[] constant(0.5)
+  %w.1 = f32[8]{0} broadcast(%c.1), dimensions={}
+  %m.1 = f32[8]{0} multiply(%p.1, %w.1)
+  ROOT %sine.1 = f32[8]{0} sine(%m.1)
+}
+
+%second (p.2: f32[8], q.2: f32[8]) -> f32[8] {
+  %p.2 = f32[8]{0} parameter(0)
+  %q.2 = f32[8]{0} parameter(1)
+  %c.2 = f32[] constant(0.5)
+  %w.2 = f32[8]{0} broadcast(%c.2), dimensions={}
+  %m.2 = f32[8]{0} multiply(%p.2, %w.2)
+  ROOT %sum.2 = f32[8]{0} add(%m.2, %q.2)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %f.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%first
+  %f.2 = f32[8]{0} fusion(%a, %b), kind=kLoop, calls=%second
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%f.1, %f.2)
+}
+"""
+
+
+def test_a_further_copy_of_what_was_rewritten_is_a_copy(read: Read) -> None:
+    pairing = match(read(_DIVIDED), read(_MULTIPLIED_TWICE)).pairing_before(at("half"))
+    assert pairing is not None
+    assert {*pairing.after} == {Place("first", "m.1"), Place("second", "m.2")}

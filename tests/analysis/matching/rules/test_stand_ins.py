@@ -662,3 +662,35 @@ def test_a_constant_that_a_sum_reads_last_now_replaced_the_constant_that_it_read
     pairing = matching.pairing_before(Place("main", "ones"))
     assert pairing is not None
     assert pairing.after == (Place("main", "ones.9"),)
+
+
+_REDUCES_NOTHING = """HloModule m
+
+%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[4,1], b: f32[4]) -> f32[4] {
+  %a = f32[4,1]{1,0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %zero = f32[] constant(0)
+  %minus = f32[4,1]{1,0} negate(%a)
+  %sum = f32[4]{0} reduce(%minus, %zero), dimensions={1}, to_apply=%add
+  ROOT %out = f32[4]{0} multiply(%sum, %b)
+}
+"""
+
+
+def test_what_a_reduction_of_nothing_read_goes_on_as_what_is_read_instead(read: Read) -> None:
+    after = _REDUCES_NOTHING.replace(
+        "%minus = f32[4,1]{1,0} negate(%a)", "%flat = f32[4]{0} bitcast(%a)"
+    )
+    after = after.replace(
+        "%sum = f32[4]{0} reduce(%minus, %zero), dimensions={1}, to_apply=%add",
+        "%less = f32[4]{0} negate(%flat)",
+    ).replace("(%sum, %b)", "(%less, %b)")
+    matching = match(read(_REDUCES_NOTHING), read(after))
+    assert matching.partner_after(Place("main", "minus")) == Place("main", "less")
+    assert matching.partner_after(Place("main", "sum")) is None
