@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import zstandard
 from msgspec import Struct, msgpack
@@ -62,9 +62,10 @@ class EntryStore(Struct, frozen=True):
         if content is None:
             return None
         try:
-            return _decoder(kind).decode(content)
+            record: T = _decoder(kind).decode(content)
         except (ValueError, RecursionError):
             return None
+        return record
 
     def put_record(self, key: str, record: object) -> None:
         """Keep a record of texts, whole numbers and records of them by its values, as `put` does.
@@ -107,7 +108,7 @@ class EntryStore(Struct, frozen=True):
 
 
 @cache
-def _decoder(kind: type[T]) -> msgpack.Decoder[T]:
+def _decoder(kind: Any) -> msgpack.Decoder[Any]:
     return msgpack.Decoder(kind)
 
 
