@@ -19,10 +19,10 @@ from tests.report_files import paths_of
 from tests.walks import LONG_WALKS
 
 from xlareport.analysis import dump as analysis_dump
-from xlareport.records import report as records_report
 from xlareport.dump import duplicate_modules
 from xlareport.extract import extract_texts
 from xlareport.module_work import kept
+from xlareport.records import report as records_report
 from xlareport.records.report import ReportRecord
 from xlareport.records.report_json import report_json
 from xlareport.report import BuildOptions, build, read_report

@@ -129,7 +129,7 @@ class DumpReading:
 
     def results(self) -> Iterator[ModuleResult]:
         """Yield the result of each module once, as they complete."""
-        for task, result in self._found_or_made():
+        for task, result in self._read_each():
             self._keep(task.files.key, result)
             self.progress(_READING, len(self._keys), self.number)
             yield result
@@ -145,7 +145,7 @@ class DumpReading:
         self.kept_as = PackedStrings(map(self.kept_as.value_at, order))
         self._done = True
 
-    def _found_or_made(self) -> Iterator[tuple[ModuleTask, ModuleResult]]:
+    def _read_each(self) -> Iterator[tuple[ModuleTask, ModuleResult]]:
         """Yield each task with its result.
 
         What a former build kept is found here: on its way from a worker it takes longer.
@@ -154,14 +154,12 @@ class DumpReading:
         if self.work.may_find and not self.workers.is_remote:
             is_missing = bytearray()
             for task in self.tasks:
-                found = self.work.find(task)
-                is_missing.append(found is None)
-                if found is not None:
-                    yield task, found
+                kept = self.work.find(task)
+                is_missing.append(kept is None)
+                if kept is not None:
+                    yield task, kept
             tasks = compress(self.tasks, is_missing)
-        for task, result in self.workers.stream(
-            self.work, tasks, _process_died, _expected_seconds
-        ):
+        for task, result in self.workers.stream(self.work, tasks, _process_died, _expected_seconds):
             shared = result
             if len(self.analyses) < RESIDENT:  # else it is not kept in memory
                 shared = replace(result, analysis=_with_shared_files(result.analysis, task.files))
