@@ -6,7 +6,7 @@ Few results are in memory at a time, whatever the number of modules.
 from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
+from itertools import compress, repeat
 from pathlib import Path
 from typing import TypeVar
 
@@ -150,15 +150,15 @@ class DumpReading:
 
         What a former build kept is found here: on its way from a worker it takes longer.
         """
-        tasks = self.tasks
-        if self.work.may_find and not self.workers.is_remote:
+        tasks: Iterable[ModuleTask] = self.tasks
+        if self.work.may_find and isinstance(self.tasks, _LargestFirst):
             is_missing = bytearray()
             for task in self.tasks:
                 kept = self.work.find(task)
                 is_missing.append(kept is None)
                 if kept is not None:
                     yield task, kept
-            tasks = compress(self.tasks, is_missing)
+            tasks = self.tasks.chosen(is_missing)
         for task, result in self.workers.stream(self.work, tasks, _process_died, _expected_seconds):
             shared = result
             if len(self.analyses) < RESIDENT:  # else it is not kept in memory
@@ -338,23 +338,29 @@ def read_outlines(source: Source, named: NamedDump, limits: Limits = LIMITS) -> 
     )
 
 
-class _LargestFirst(Struct, frozen=True):
-    """The tasks of modules, each made when it is wanted, as often as they are iterated."""
+class _LargestFirst:
+    """The tasks of modules, each made when it is wanted, as often as it is wanted."""
 
-    modules: Sequence[ModuleFiles]
-    without: Container[str]
-    """Keys of modules that have no task."""
-    task: Callable[[ModuleFiles, int], ModuleTask]
-    """Makes a task of a module and the bytes of all."""
+    def __init__(
+        self,
+        modules: Sequence[ModuleFiles],
+        without: Container[str],
+        task: Callable[[ModuleFiles, int], ModuleTask],
+    ) -> None:
+        """Keep the order of modules, but for those of some keys; `task` takes the bytes of all."""
+        self._modules, self._task = modules, task
+        sizes = array("q", (-1 if module.key in without else module.bytes for module in modules))
+        here = (place for place, size in enumerate(sizes) if size >= 0)
+        self._total = sum(size for size in sizes if size >= 0)
+        self._order = array("q", sorted(here, key=sizes.__getitem__, reverse=True))
 
     def __iter__(self) -> Iterator[ModuleTask]:
-        sizes = array(
-            "q", (-1 if module.key in self.without else module.bytes for module in self.modules)
-        )
-        here = (place for place, size in enumerate(sizes) if size >= 0)
-        total = sum(size for size in sizes if size >= 0)
-        for place in array("q", sorted(here, key=sizes.__getitem__, reverse=True)):
-            yield self.task(self.modules[place], total)
+        return self.chosen(repeat(object=True))
+
+    def chosen(self, is_wanted: Iterable[object]) -> Iterator[ModuleTask]:
+        """Yield those tasks for which there is a true value."""
+        for place in compress(self._order, is_wanted):
+            yield self._task(self._modules[place], self._total)
 
 
 def _replays(
