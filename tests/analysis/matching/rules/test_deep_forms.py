@@ -54,7 +54,7 @@ def _after(pattern: str) -> str:
         "  %low.9 = u32[4]{0} subtract(%a, %b)\n  %zero.9 = u32[] constant(0)\n"
         "  %begin.9 = u32[8]{0} pad(%low.9, %zero.9), padding=0_4\n",
         _chain("begin.9", ".9", pattern),
-        f"  %all.9 = u32[8]{{0}} clz(%y.19.9)\n"
+        "  %all.9 = u32[8]{0} clz(%y.19.9)\n"
         "  ROOT %end.9 = u32[4]{0} slice(%all.9), slice={[4:8]}\n",
     )
 
