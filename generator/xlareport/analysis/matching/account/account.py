@@ -91,7 +91,8 @@ class _Account:
             if before == after and self._unchanged(before) and self._unchanged(after):
                 continue
             if before in self._partner or self._unchanged(before):
-                self._copy(before, after, link.grade, link.reason)
+                for node in (link.after, *self._search.further.get(link.before, ())):
+                    self._copy(before, place_of(node), link.grade, link.reason)
             elif after in self._partner_of or self._unchanged(after):
                 self._duplicate(before, after, link.grade, link.reason)
             else:
