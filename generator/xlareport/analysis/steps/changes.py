@@ -327,10 +327,13 @@ class _Reader:
 
 
 def _of_same_opcode(balance: int) -> Kind:
-    """Return the kind of a further place of what was rebuilt: once more, or once less."""
+    """Return the kind of a further place of what was rebuilt: once more, or once less.
+
+    Of one that is counted with another pairing, it is a part of what is told there.
+    """
     if balance:
         return Kind.CLONED if balance > 0 else Kind.MERGED
-    return Kind.REBUILT
+    return Kind.PART
 
 
 def _is_plain(module: HloModule, place: Place) -> bool:
