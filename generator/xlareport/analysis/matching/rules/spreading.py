@@ -289,7 +289,7 @@ class _Spread:
         These stay, unlike the shape, which may be that of another one before.
         """
         name = _STAYING.get(opcode_of(node), "") if self._search.divided else ""
-        return node.instruction.attributes.get(name, "")
+        return node.instruction.attributes.get(name, "") if name else ""
 
     def _edge(self, node: Node) -> Hashable:
         """Return the sharding of a node that only states where an array is; else the node."""
