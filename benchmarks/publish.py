@@ -133,7 +133,7 @@ _ENDS = {"first": "reported as removed", "final": "reported as added"}
 _BOTH_ENDS = (
     "A dump without the passes in between has one step, from the first snapshot to the final one. "
     "In dumps of every pass, the histories over all snapshots tell whether an instruction was "
-    "removed or added."
+    "removed or added. New constants are not counted."
 )
 
 

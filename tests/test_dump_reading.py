@@ -1,7 +1,8 @@
 """The reading of a dump: each module once, the largest first; the results in the dump's order."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -16,10 +17,15 @@ from xlareport.dump_reading import (
     begin_reading,
     read_outlines,
 )
+from xlareport.module_work.kept import keep_all_pictures
+from xlareport.module_work.process import ModuleTask
 from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.progress import silent
-from xlareport.runtime.worker_pool import InlineWorkers
+from xlareport.runtime.worker_pool import InlineWorkers, Task
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 HLO = """HloModule jit_{name}
 
@@ -109,6 +115,47 @@ def test_files_of_a_result_are_those_of_this_process(source: Source) -> None:
     for module, files in zip(reading.analyses, reading.grouped.modules, strict=True):
         assert module.summary.files.artifacts is files.artifacts
         assert set(module.read) <= {artifact.path for artifact in files.artifacts}
+
+
+class NoWorkers(InlineWorkers):
+    """Workers that are asked for the modules of some names and no others."""
+
+    def __init__(self, allowed: set[str]) -> None:
+        self.allowed = allowed
+
+    def submit(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> Task[T, R]:
+        if isinstance(item, ModuleTask):
+            self.allowed.remove(item.files.name)
+        return super().submit(work, item, died)
+
+
+def read_with_pages(
+    source: Source, out: Path, workers: InlineWorkers
+) -> dict[str, tuple[str, ModuleAnalysis]]:
+    options = ReadingOptions(out=out, pictures="none")
+    reading = begin_reading(source, options, workers, silent, pages=True)
+    assert reading.work.kept is not None
+    keep_all_pictures(reading.work.kept, reading.results(), {})
+    keys = (module.key for module in reading.grouped.modules)
+    values = zip(reading.kept_as, reading.analyses, strict=True)
+    return dict(zip(keys, values, strict=True))
+
+
+def test_results_that_are_kept_are_found_without_workers(
+    source: Source, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    out = tmp_path_factory.mktemp("out")
+    first = read_with_pages(source, out, NoWorkers({"jit_small", "jit_large", "jit_middle"}))
+    assert read_with_pages(source, out, NoWorkers(set())) == first
+    named = {module.key: module for module in group_source(source).grouped.modules}
+    changed = named["module_0001.jit_large"].artifacts[0].entry.location
+    changed.write_text(changed.read_text().replace("cosine", "sine"))
+    with open_source(changed.parent) as opened:
+        again = read_with_pages(opened, out, NoWorkers({"jit_large"}))
+    same = {key for key in first if first[key][0] == again[key][0]}
+    assert same == first.keys() - {"module_0001.jit_large"}
+    assert {key for key, (kept_as, _) in again.items() if not kept_as} == {"module_0002.jit_small"}
+    assert all(module.summary.files.key == key for key, (_, module) in again.items())
 
 
 def test_a_replay_of_a_module_that_the_dump_has_not_is_refused(source: Source) -> None:

@@ -22,6 +22,7 @@ from xlareport.analysis import dump as analysis_dump
 from xlareport.dump import duplicate_modules
 from xlareport.extract import extract_texts
 from xlareport.module_work import kept
+from xlareport.records import report as records_report
 from xlareport.records.report import ReportRecord
 from xlareport.records.report_json import report_json
 from xlareport.report import BuildOptions, build, read_report
@@ -420,10 +421,12 @@ def test_results_in_a_file_give_the_same_site(
     unpacked: Unpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sites = []
-    for resident in (0, 1_000):
-        for module in (spooled_values, packed_keys, analysis_dump):
+    for resident, small in ((0, 0), (0, 1_000), (1_000, 1_000)):
+        for module in (spooled_values, analysis_dump):
             monkeypatch.setattr(module, "RESIDENT", resident)
-        out = tmp_path / str(resident)
+        for module in (packed_keys, analysis_dump, records_report):
+            monkeypatch.setattr(module, "SMALL_RESIDENT", small)
+        out = tmp_path / f"{resident}-{small}"
         build(unpacked("jax-cpu-two-runs"), BuildOptions(out=out, html=False))
         sites.append(files_of(out / "site_src"))
-    assert sites[0] == sites[1]
+    assert sites[0] == sites[1] == sites[2]

@@ -6,6 +6,7 @@ Few results are in memory at a time, whatever the number of modules.
 from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, repeat
 from pathlib import Path
 from typing import TypeVar
 
@@ -128,15 +129,10 @@ class DumpReading:
 
     def results(self) -> Iterator[ModuleResult]:
         """Yield the result of each module once, as they complete."""
-        for task, result in self.workers.stream(
-            self.work, self.tasks, _process_died, _expected_seconds
-        ):
-            shared = result
-            if len(self.analyses) < RESIDENT:  # else it is not kept in memory
-                shared = replace(result, analysis=_with_shared_files(result.analysis, task.files))
-            self._keep(task.files.key, shared)
+        for task, result in self._read_each():
+            self._keep(task.files.key, result)
             self.progress(_READING, len(self._keys), self.number)
-            yield shared
+            yield result
         if self.same:
             for result in self._repeated(index_keys(self._keys, len(self._keys))):
                 self._keep(result.analysis.summary.files.key, result)
@@ -148,6 +144,26 @@ class DumpReading:
         self.outputs.reorder(order)
         self.kept_as = PackedStrings(map(self.kept_as.value_at, order))
         self._done = True
+
+    def _read_each(self) -> Iterator[tuple[ModuleTask, ModuleResult]]:
+        """Yield each task with its result.
+
+        What a former build kept is found here: on its way from a worker it takes longer.
+        """
+        tasks: Iterable[ModuleTask] = self.tasks
+        if self.work.may_find and isinstance(self.tasks, _LargestFirst):
+            is_missing = bytearray()
+            for task in self.tasks:
+                kept = self.work.find(task)
+                is_missing.append(kept is None)
+                if kept is not None:
+                    yield task, kept
+            tasks = self.tasks.chosen(is_missing)
+        for task, result in self.workers.stream(self.work, tasks, _process_died, _expected_seconds):
+            shared = result
+            if len(self.analyses) < RESIDENT:  # else it is not kept in memory
+                shared = replace(result, analysis=_with_shared_files(result.analysis, task.files))
+            yield task, shared
 
     def finish(self) -> None:
         """Read the modules that are not read yet."""
@@ -297,12 +313,12 @@ def begin_reading(
         return ModuleTask(module, analyzed, 1 if workers.is_remote else shared)
 
     work = ModuleWork(options.pictures if pages else None, store, pages and workers.is_remote)
-    tasks = _largest_first(grouped.modules, repeated.same, task)
+    tasks = _LargestFirst(grouped.modules, repeated.same, task)
     return DumpReading(
         source=source,
         name=options.name or source.name,
         named=named,
-        tasks=match_large_modules(tasks, work, workers, progress) if work.draws else tasks,
+        tasks=match_large_modules(iter(tasks), work, workers, progress) if work.draws else tasks,
         number=number,
         same=repeated.same,
         equivalent=repeated.equivalent,
@@ -322,17 +338,29 @@ def read_outlines(source: Source, named: NamedDump, limits: Limits = LIMITS) -> 
     )
 
 
-def _largest_first(
-    modules: Sequence[ModuleFiles],
-    without: Container[str],
-    task: Callable[[ModuleFiles, int], ModuleTask],
-) -> Iterator[ModuleTask]:
-    """Yield the tasks of modules, each made when it is wanted."""
-    sizes = array("q", (-1 if module.key in without else module.bytes for module in modules))
-    here = (place for place, size in enumerate(sizes) if size >= 0)
-    total = sum(size for size in sizes if size >= 0)
-    for place in array("q", sorted(here, key=sizes.__getitem__, reverse=True)):
-        yield task(modules[place], total)
+class _LargestFirst:
+    """The tasks of modules, each made when it is wanted, as often as it is wanted."""
+
+    def __init__(
+        self,
+        modules: Sequence[ModuleFiles],
+        without: Container[str],
+        task: Callable[[ModuleFiles, int], ModuleTask],
+    ) -> None:
+        """Keep the order of modules, but for those of some keys; `task` takes the bytes of all."""
+        self._modules, self._task = modules, task
+        sizes = array("q", (-1 if module.key in without else module.bytes for module in modules))
+        here = (place for place, size in enumerate(sizes) if size >= 0)
+        self._total = sum(size for size in sizes if size >= 0)
+        self._order = array("q", sorted(here, key=sizes.__getitem__, reverse=True))
+
+    def __iter__(self) -> Iterator[ModuleTask]:
+        return self.chosen(repeat(object=True))
+
+    def chosen(self, is_wanted: Iterable[object]) -> Iterator[ModuleTask]:
+        """Yield those tasks for which there is a true value."""
+        for place in compress(self._order, is_wanted):
+            yield self._task(self._modules[place], self._total)
 
 
 def _replays(

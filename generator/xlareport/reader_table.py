@@ -5,6 +5,7 @@ and with `is_shown` a tab's too: `shown.analysis.side.of(ROW)`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from itertools import product
 from types import GenericAlias
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
@@ -59,8 +60,7 @@ class SideFile(Struct, Generic[T], frozen=True):
     @property
     def values_type(self) -> Any:
         """The type of the values of its files, as the reader declares it."""
-        value, _ = get_args(get_type_hints(self.read)["return"])
-        return GenericAlias(tuple, (value, ...))
+        return _values_type(self.read)
 
     def choose(self, files: ModuleFiles) -> Sequence[Artifact]:
         """Return the files of a module to read, in its order; none where the dump lacks them."""
@@ -79,6 +79,12 @@ class SideFile(Struct, Generic[T], frozen=True):
             kind in (None, name.kind) and stage in (None, name.stage) for kind, stage in names
         )
         return named and (not self.formats or name.format in self.formats)
+
+
+@cache
+def _values_type(read: Reader[Any]) -> Any:
+    value, _ = get_args(get_type_hints(read)["return"])
+    return GenericAlias(tuple, (value, ...))
 
 
 def _final_or_last(artifacts: list[Artifact]) -> Artifact:

@@ -64,7 +64,14 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def wanted(module: ModuleToShow, result: str = "") -> WantedPages:
     """Return the wish for the pages of a module; without a result all its values are the key."""
-    decided = DecidedByOthers("main", "it is", (), True, module.previous, module.following)
+    decided = DecidedByOthers(
+        role="main",
+        role_reason="it is",
+        findings=(),
+        is_main=True,
+        previous=module.previous,
+        following=module.following,
+    )
     return WantedPages(result, decided, lambda: module)
 
 

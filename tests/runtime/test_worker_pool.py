@@ -111,6 +111,15 @@ def test_an_worker_ends_with_its_block_though_it_works() -> None:
     assert not begun.is_alive()
 
 
+@pytest.mark.usefixtures("_begun")
+def test_a_process_apart_ends_with_its_answer() -> None:
+    with WorkerPool(1) as workers:
+        answers = [workers.run_apart(WORK, "__import__('os').getpid()") for _ in range(2)]
+        assert len({os.getpid(), *map(int, answers)}) == 3
+        assert not any(_alive(int(process)) for process in answers)
+    assert InlineWorkers().run_apart(WORK, "6 * 7") == 42
+
+
 def _alive(process: int) -> bool:
     try:
         os.kill(process, 0)

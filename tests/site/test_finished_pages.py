@@ -1,6 +1,5 @@
 """Finished pages kept from build to build: taken only where all that they are made from is same."""
 
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

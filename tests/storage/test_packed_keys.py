@@ -45,7 +45,8 @@ def test_keys_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> Non
     assert KEYS[20] not in places
 
 
-def test_few_keys_are_a_dictionary() -> None:
+def test_few_keys_are_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_keys, "SMALL_RESIDENT", len(KEYS) - 1)
     assert isinstance(index_keys(KEYS[:3], 3), dict)
     assert isinstance(index_keys(KEYS, len(KEYS)), KeyPlaces)
 

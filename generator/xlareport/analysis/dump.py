@@ -46,7 +46,7 @@ from xlareport.runtime.faults import Faults
 from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.packed_keys import KeyedValues, index_keys, keys_in_order
 from xlareport.storage.shared_values import SharedValues
-from xlareport.storage.spooled_values import RESIDENT, SpooledValues
+from xlareport.storage.spooled_values import RESIDENT, SMALL_RESIDENT, SpooledValues
 from xlareport.storage.value_blocks import ValueBlocks
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
             outlines: Sequence[AnalysisOutline] = self._outlines
             if len(self) > RESIDENT:
                 shared = (small_outline(outline, self._shared) for outline in outlines)
-                outlines = ValueBlocks(SpooledValues(self.folder, 0), shared)
+                outlines = _keep_small(shared, len(self), self.folder)
             self._together = OutlineSummaries(outlines)
         return self._together
 
@@ -136,6 +136,15 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
     def _outline(self, value: ModuleAnalysis, place: int) -> AnalysisOutline:
         is_resident = self.is_resident(place)
         return outline_of(value) if is_resident else small_outline(value, self._shared)
+
+
+def _keep_small(
+    outlines: Iterable[AnalysisOutline], number: int, folder: Path | None
+) -> Sequence[AnalysisOutline]:
+    """Return small outlines, in memory or, of very many modules, some together in a file."""
+    if number <= SMALL_RESIDENT:
+        return tuple(outlines)
+    return ValueBlocks(SpooledValues(folder, 0), outlines)
 
 
 class OutlineSummaries(LazySequence[ModuleSummary]):
@@ -204,7 +213,7 @@ class AnalyzedDump(Struct, frozen=True, dict=True):
 
     def keep(self, values: Iterable[T]) -> Sequence[T]:
         """Return values, in memory or, of very many modules, read on access."""
-        if len(self.modules) <= RESIDENT:
+        if len(self.modules) <= SMALL_RESIDENT:
             return tuple(values)
         return SpooledValues[T](self.modules.folder, 0).extend(values)
 

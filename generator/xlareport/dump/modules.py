@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -183,12 +184,21 @@ class ModuleFiles(Struct, frozen=True):
         return replace(self, stages=(), artifacts=(), nameless=(), llo=(), outlined=self.figures)
 
 
+def is_here(module: ModuleFiles) -> bool:
+    """Return whether all files of a module are on this machine."""
+    return not any(_far_files(module))
+
+
+def _far_files(module: ModuleFiles) -> Iterator[Artifact]:
+    of_stages = (artifact for stage in module.stages for artifact in stage.artifacts)
+    every = chain(module.artifacts, module.nameless, module.llo, of_stages)
+    return (artifact for artifact in every if artifact.entry.stored is not None)
+
+
 @contextmanager
 def module_here(module: ModuleFiles) -> Iterator[ModuleFiles]:
     """Yield a module with its files copied to this machine, each once, if they are on another."""
-    of_stages = (artifact for stage in module.stages for artifact in stage.artifacts)
-    every = (*module.artifacts, *module.nameless, *module.llo, *of_stages)
-    far = {artifact.path: artifact.entry for artifact in every if artifact.entry.stored is not None}
+    far = {artifact.path: artifact.entry for artifact in _far_files(module)}
     if not far:
         yield module
         return

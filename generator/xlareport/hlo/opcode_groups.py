@@ -56,8 +56,5 @@ DEVICE_IDS = frozenset({"partition-id", "replica-id"})
 REDUCING_COLLECTIVES = frozenset({"all-reduce", "reduce-scatter"})
 """Collectives that combine the values of devices by a computation."""
 
-JOINED = {"add": "sum", "maximum": "maximum", "minimum": "minimum", "multiply": "product"}
-"""What opcodes by which all-reduces combine values make of several values."""
-
 COMBINED_COLLECTIVES = REDUCING_COLLECTIVES | {"all-gather"}
 """Collectives for which XLA has a combiner pass."""

@@ -49,14 +49,19 @@ class KeptModules(Struct, frozen=True):
             return make()
         return self._restored(key, files) or self._make_and_keep(key, before, files, make)
 
+    def find(self, task: ModuleTask, pictures: PictureChoice) -> ModuleResult | None:
+        """Return the result of a module where it is kept."""
+        key = self._task_key(task, pictures)
+        return self._restored(key, task.files) if key else None
+
+    def is_empty(self) -> bool:
+        """Return whether nothing was ever kept."""
+        return not self.store.folder.is_dir()
+
     def has(self, task: ModuleTask, pictures: PictureChoice) -> bool:
         """Return whether there is a result of a module, which may yet have been altered."""
-        try:
-            key = self._task_digest(task, pictures)
-        except (OSError, UnicodeError):
-            return False
-        is_there = self.store.has(key) and self.store.has(_of_pictures(key))
-        return is_there and _can_be_kept(task.options, pictures)
+        key = self._task_key(task, pictures)
+        return bool(key) and self.store.has(key) and self.store.has(_of_pictures(key))
 
     def keep_pictures(self, result: ModuleResult, drawn: Mapping[str, str]) -> None:
         """Keep the files of a module's pictures, with which its result is complete."""
@@ -65,6 +70,15 @@ class KeptModules(Struct, frozen=True):
         if result.kept_as and paths.keys() <= drawn.keys():
             content = msgpack.encode([(path, drawn[path]) for path in paths])
             self.store.put(_of_pictures(result.kept_as), content)
+
+    def _task_key(self, task: ModuleTask, pictures: PictureChoice) -> str:
+        """Return the key of a result; empty where it is not kept or a file cannot be read."""
+        if not _can_be_kept(task.options, pictures):
+            return ""
+        try:
+            return self._task_digest(task, pictures)
+        except (OSError, UnicodeError):
+            return ""
 
     def _task_digest(self, task: ModuleTask, pictures: PictureChoice) -> str:
         options = list_values(task.options.cost_options)

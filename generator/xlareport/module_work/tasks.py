@@ -6,7 +6,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xlareport.dump.modules import module_here
+from xlareport.dump.modules import is_here, module_here
 from xlareport.module_work.kept import KeptModules
 from xlareport.module_work.module_pictures import draw_module
 from xlareport.module_work.process import ModuleResult, ModuleTask, process_module
@@ -43,6 +43,17 @@ class ModuleWork(Struct, frozen=True):
             return False
         with module_here(task.files) as files:
             return kept.has(replace(task, files=files), self.pictures)
+
+    @property
+    def may_find(self) -> bool:
+        """Whether a former build may have kept results."""
+        return self.pictures is not None and self.kept is not None and not self.kept.is_empty()
+
+    def find(self, task: ModuleTask) -> ModuleResult | None:
+        """Return the result of a module that is kept; None where its files are not here."""
+        if self.kept is None or self.pictures is None or not is_here(task.files):
+            return None
+        return self.kept.find(task, self.pictures)
 
     @property
     def _kept_here(self) -> KeptModules | None:

@@ -1,7 +1,7 @@
 """The files of the site: pages from templates, payloads, pictures, report.json."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import Protocol
@@ -150,21 +150,35 @@ def _begun(
     modules: Iterator[WantedPages], number: int, sources: PageSources, workers: Workers
 ) -> Iterator[ModulesShown]:
     """Have the pages of modules made that are not there, those of some modules at a time."""
-    work = partial(module_files, templates=compiled(), show=sources.show)
+    work, templates = partial(_make_pages, show=sources.show), compiled()
     some = max(1, min(_MODULES_TOGETHER, number // (4 * workers.jobs)))
     there: deque[list[ModulesShown | None]] = deque()
 
-    def missing() -> Iterator[list[ModuleToShow]]:
+    def missing() -> Iterator[_ToMake]:
         while chunk := [*islice(modules, some)]:
             pages = [*map(sources.find, chunk)]
             there.append([None if isinstance(shown, ModuleToShow) else shown for shown in pages])
-            yield [module for module in pages if isinstance(module, ModuleToShow)]
+            to_make = [module for module in pages if isinstance(module, ModuleToShow)]
+            yield _ToMake(to_make, templates if to_make else {})
 
     def in_order(every: Iterator[list[ModulesShown]]) -> Iterator[ModulesShown]:
         for others in map(iter, every):
             yield from (shown or next(others) for shown in there.popleft())
 
     return in_order(workers.stream_in_order(work, missing(), work))
+
+
+class _ToMake(Struct, frozen=True):
+    """Modules whose pages a worker makes, with compiled templates."""
+
+    modules: Sequence[ModuleToShow]
+    templates: Mapping[str, bytes]
+
+
+def _make_pages(
+    to_make: _ToMake, show: Callable[[ModuleToShow], ModulesShown]
+) -> list[ModulesShown]:
+    return module_files(to_make.modules, to_make.templates, show)
 
 
 def _wanted(site: SiteInput) -> Iterator[WantedPages]:

@@ -32,7 +32,7 @@ from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
 from xlareport.storage.packed_keys import KeyedValues, index_keys
 from xlareport.storage.shared_values import SharedValues
-from xlareport.storage.spooled_values import SpooledValues
+from xlareport.storage.spooled_values import SMALL_RESIDENT, SpooledValues
 
 
 class GeneratorRecord(Struct, frozen=True):
@@ -200,7 +200,8 @@ class StoredRecords(SpooledValues[ModuleRecord]):
     ) -> None:
         """Keep records as spooled values; `places` is the index of the keys, where it is known."""
         super().__init__(folder, resident)
-        self.outlines = SpooledValues[ModuleOutline](folder, resident)
+        few = SMALL_RESIDENT if resident is None else resident
+        self.outlines = SpooledValues[ModuleOutline](folder, few)
         """The outline of each module, for lists."""
         self._shared = SharedValues()
         self._places: Mapping[str, int] | None = None

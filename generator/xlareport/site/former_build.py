@@ -100,21 +100,25 @@ def _digest_outputs(folder: Folder) -> Digests:
     try:
         if not folder.has_own_settings():
             return {}
-        for path in _files(folder):
-            state = path.stat()
+        for name, path in _files(folder):
+            state = os.stat(path)  # noqa: PTH116 - very many files
             if S_ISREG(state.st_mode):
                 file = state.st_dev, state.st_ino
-                digest_of[file] = digest_of.get(file) or _hex_digest(path)
-                digests[path.relative_to(folder.out).as_posix()] = digest_of[file]
+                digest_of[file] = digest_of.get(file) or _hex_digest(Path(path))
+                digests[name] = digest_of[file]
     except OSError:
         return {}
     return digests
 
 
-def _files(folder: Folder) -> Iterator[Path]:
+def _files(folder: Folder) -> Iterator[tuple[str, str]]:
+    """Yield each file with its name in the report."""
     for root in (folder.sources, folder.site):
+        start = len(str(root))
         for current, _, names in os.walk(root):
-            yield from (Path(current, name) for name in names)
+            for name in names:
+                path = f"{current}{os.sep}{name}"
+                yield f"{root.name}{path[start:]}", path
 
 
 def _hex_digest(path: Path, most: int = sys.maxsize) -> str:

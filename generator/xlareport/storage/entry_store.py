@@ -6,11 +6,11 @@ A damaged file counts as absent: its content is checked by its own digest.
 import contextlib
 import os
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import zstandard
 from msgspec import Struct, msgpack
@@ -58,13 +58,14 @@ class EntryStore(Struct, frozen=True):
 
     def get_record(self, key: str, kind: type[T]) -> T | None:
         """Return the record of a key; None where there is none that can be read as `kind`."""
-        content = self.get(key)
+        content, decoded_type = self.get(key), cast("Hashable", kind)
         if content is None:
             return None
         try:
-            return _decoder(kind).decode(content)
+            record: T = _decoder(decoded_type).decode(content)
         except (ValueError, RecursionError):
             return None
+        return record
 
     def put_record(self, key: str, record: object) -> None:
         """Keep a record of texts, whole numbers and records of them by its values, as `put` does.
@@ -107,7 +108,7 @@ class EntryStore(Struct, frozen=True):
 
 
 @cache
-def _decoder(kind: type[T]) -> msgpack.Decoder[T]:
+def _decoder(kind: Any) -> msgpack.Decoder[Any]:
     return msgpack.Decoder(kind)
 
 

@@ -21,6 +21,8 @@ class LazySequence(Sequence[T_co], Generic[T_co]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[T_co]: ...
     def __getitem__(self, place: int | slice) -> T_co | Sequence[T_co]:
+        if place.__class__ is int and 0 <= place < len(self):  # in most cases
+            return self.value_at(place)
         places = range(len(self))[place]
         if isinstance(places, range):
             return [self.value_at(number) for number in places]

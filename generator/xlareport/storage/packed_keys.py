@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Generic, TypeVar
 
 from xlareport.storage.lazy_sequence import LazySequence
-from xlareport.storage.spooled_values import RESIDENT
+from xlareport.storage.spooled_values import SMALL_RESIDENT
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ class KeyedValues(Mapping[str, T], Generic[T]):
 
 def index_keys(keys: Iterable[str], number: int) -> Mapping[str, int]:
     """Return the index of each of `number` keys; the last index of a repeated key."""
-    if number > RESIDENT:
+    if number > SMALL_RESIDENT:
         return KeyPlaces(keys)
     return {key: place for place, key in enumerate(keys)}
 

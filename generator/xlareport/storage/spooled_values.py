@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 RESIDENT = 256
 """Values of a sequence that stay in memory; most dumps have fewer modules."""
+SMALL_RESIDENT = 2_000
+"""Small values of a sequence that stay in memory, such as outlines, which are read many times."""
 _LENGTH = 8
 """Bytes of the length of a value in the file."""
 

@@ -7,6 +7,7 @@ import pytest
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.destinations import destination, detail_of_copy
+from xlareport.analysis.steps.details import LeftFusion
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
@@ -116,7 +117,7 @@ def test_what_leaves_a_fusion_in_a_loop_is_no_more_in_the_loop_than_before(read:
     matching = match(read(_DEEP), read(_DEEP))
     inside = Place("inner", "x")
     assert destination(matching, inside, Place("body", "x"), "sine") == {
-        Kind.MOVED: "moved out of %fusion"
+        Kind.MOVED: LeftFusion("fusion")
     }
     assert destination(matching, inside, Place("main", "x"), "sine") == {
         Kind.HOISTED: "moved out of the loop %while"
@@ -203,7 +204,7 @@ ENTRY %main (a: f32[2,8]) -> bf16[16] {
 def test_what_passed_another_and_left_its_fusion_says_both(read: Read) -> None:
     result = step(read(_FUSED), read(_LEFT))
     moved = next(change for change in result.changes if change.kind is Kind.SWAPPED)
-    assert (str(moved.reason), moved.details) == ("past %narrow", ("moved out of %fusion",))
+    assert (str(moved.reason), moved.details) == ("past %narrow", (LeftFusion("fusion"),))
     clauses = " ".join(result.account)
     assert "was moved past `%narrow` (renamed to `%flat.1`), moved out of `%fusion`" in clauses
 
@@ -258,7 +259,7 @@ def test_what_left_nested_fusions_did_not_enter_the_loop_that_it_was_in(read: Re
     details = [
         detail for change in step(read(_NESTED), read(after)).changes for detail in change.details
     ]
-    assert "moved out of %fusion" in details
+    assert LeftFusion("fusion") in details
     assert not any("%while" in str(detail) for detail in details)
 
 

@@ -48,7 +48,7 @@ def test_a_reshape_that_left_its_fusion_as_a_bitcast(read: Read) -> None:
     account = " ".join((change.headline, *change.account))
     became = "`%reshape.1` in `fused` became `%bitcast.1` and moved out of `%fusion`"
     assert became in account
-    assert "Moved 1 reshape" in account
+    assert "moved 1 reshape out of a fusion" in change.headline
     row = next(known for known in change.modified if known.kind is Kind.REPLACED)
     assert row.reason == "%dot.1 uses its value instead"
 

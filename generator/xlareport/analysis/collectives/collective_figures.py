@@ -107,7 +107,7 @@ def _hideable_together(
     hideable = sum(figures.hideable_seconds for figures in collectives)
     names = {name for figures in collectives for name in figures.overlap.apart}
     counted = max(figures.counted for figures in collectives)
-    work = sum(schedule.seconds(home, name) for name in sorted(names)) * counted
+    work = sum((schedule.seconds(home, name) for name in sorted(names)), 0.0) * counted
     waiting = [
         Waiting(figures.time.seconds, figures.overlap)
         for figures in collectives

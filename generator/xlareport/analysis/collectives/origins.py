@@ -17,6 +17,7 @@ from xlareport.analysis.collectives.partitioning import PartitioningStep, Sharde
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.collectives.trail import Ancestor, CollectiveTrails, Trail
 from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.matching.sides.families import JOINED
 from xlareport.analysis.shardings.partitioning import partitioning_into
 from xlareport.analysis.source.combined_ops import is_combined, member_op_names
 from xlareport.analysis.source.inlined_op_names import whole_op_name
@@ -24,7 +25,6 @@ from xlareport.analysis.source.locations import fused_root, op_name_of, place_of
 from xlareport.analysis.source.scopes import Phase, phase_of, split_path
 from xlareport.hlo.attributes import AttributeList, Metadata
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import JOINED
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.program import ParsedModule

@@ -5,7 +5,7 @@ done run at the same time. The hidden time is at most the roofline time of that 
 collectives in progress at the same time are each compared with all of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from math import fsum
@@ -118,12 +118,12 @@ class Schedule(Struct, frozen=True, dict=True):
         )
         pieces = [name for name in collective.parts[1:-1] if collective.form == ASYNC_FUSIONS]
         is_sync = collective.is_sync or between is None
-        hidden = 0.0 if is_sync else sum(self.seconds(home, name) for name in (*working, *pieces))
+        hidden = 0.0 if is_sync else self._sum_seconds(home, (*working, *pieces))
         is_modeled = self.module.is_scheduled and seconds is not None
         exposed = max(0.0, (seconds or 0.0) - hidden) if is_modeled else None
         independent = self._independent(home, collective, names)
         apart = _apart(independent, between if hidden else None)
-        apart_seconds = sum(self.seconds(home, name) for name in apart)
+        apart_seconds = self._sum_seconds(home, apart)
         work = _Work(hidden, apart, apart_seconds, is_async=between is not None)
         reason, detail = self._reason(home, collective, seconds, work)
         early = EarlyOperands()
@@ -184,6 +184,9 @@ class Schedule(Struct, frozen=True, dict=True):
         if instruction is not None and instruction.opcode in CONTROL_FLOW:
             time += self._called_seconds(home, instruction)
         return time
+
+    def _sum_seconds(self, home: Computation, names: Iterable[str]) -> float:
+        return sum((self.seconds(home, name) for name in names), 0.0)
 
     def _called_seconds(self, home: Computation, instruction: Instruction) -> float:
         """Return the time of all that a loop or call runs when it is executed once.

@@ -64,12 +64,27 @@ class ValueSources:
         """Return the operand that an instruction passes on; empty if it computes."""
         names = instruction.operand_names
         if instruction.opcode in _PASSES_ON:
-            return names[0] if names else ""
+            return self._start(computation, instruction) or (names[0] if names else "")
         if instruction.opcode != "fusion" or not self._only_moves(instruction):
             return ""
         operands = (computation.by_name[name] for name in names if name in computation.by_name)
         arrays = [operand.name for operand in operands if operand.shape.dimensions]
         return arrays[0] if len(arrays) == 1 else ""
+
+    def _start(self, computation: Computation, element: Instruction) -> str:
+        """Return the value with which a loop starts an element that its body passes on unchanged.
+
+        Empty for what is no such element of a loop.
+        """
+        loop, number = computation.operand(element), element.taken_element
+        if loop is None or loop.opcode != "while" or number is None:
+            return ""
+        body, start = self.module.callee(loop, "body"), computation.operand(loop)
+        if body is None or start is None or start.opcode != "tuple":
+            return ""
+        given, names = _given(body, number), start.operand_names
+        is_kept = given is not None and given.taken_element == number and _is_state(body, given)
+        return names[number] if is_kept and number < len(names) else ""
 
     def _only_moves(self, fusion: Instruction) -> bool:
         name = next((name for _, name in fusion.called), "")
@@ -79,3 +94,17 @@ class ValueSources:
                 instruction.opcode in _INSIDE for instruction in called.instructions
             )
         return self._moving[name]
+
+
+def _given(body: Computation, number: int) -> Instruction | None:
+    """Return what the body of a loop gives as an element of its next state."""
+    root = body.root
+    if root is None or root.opcode != "tuple" or number >= len(root.operand_names):
+        return None
+    return body.by_name.get(root.operand_names[number])
+
+
+def _is_state(body: Computation, element: Instruction) -> bool:
+    """Return whether an instruction takes an element of the state that a body begins with."""
+    state = body.operand(element)
+    return state is not None and state.opcode == "parameter"

@@ -42,14 +42,14 @@ class CollectiveTraffic(Struct, frozen=True):
     wire_bytes: int
     """Bytes that one device sends, of those that send."""
     group_size: int
-    groups: Sequence[Sequence[int]]
+    groups: tuple[tuple[int, ...], ...]
     """The devices of each group or pair; empty if they are not listed."""
     devices: int
     """All devices of the program."""
     senders: int
     """How many devices send; 0 for a collective-permute without pairs, which gives zeros."""
     algorithm: str = RING
-    pairs: Sequence[tuple[int, int]] = ()
+    pairs: tuple[tuple[int, int], ...] = ()
     """Who sends to whom in a collective-permute: partitions, or replicas."""
     between_replicas: bool = False
     """Whether its pairs are of replicas."""

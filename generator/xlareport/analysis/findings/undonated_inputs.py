@@ -49,9 +49,10 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
             "`input_output_alias` nor in `buffer_donor`."
         ),
         suggestion=(
-            f"Donate {them} (donate_argnums in JAX) to save up to {units.byte_size(size)} if the "
-            f"caller does not reuse {them}, as with old parameters and optimizer state. Temporary "
-            "buffers that share the memory of the outputs now need some of their own."
+            f"Donate {them} (donate_argnums in JAX) if the caller does not reuse {them}, as with "
+            f"old parameters and optimizer state. That saves at most {units.byte_size(size)}: less "
+            "where temporary buffers use the memory of these outputs now, and need some of their "
+            "own then."
         ),
         grade="matched",
         weight=case.time_of_bytes(size),

@@ -14,7 +14,6 @@ from xlareport.analysis.matching.rules import (
     identity,
     left_behind,
     manual,
-    of_copies,
     ordered_values,
     programs,
     same_calls,
@@ -57,10 +56,12 @@ from xlareport.analysis.matching.rules.loops import (
     moved_into_branches,
     moved_outside,
     peeled,
+    selected,
     sinking,
     sunk_work,
 )
 from xlareport.analysis.matching.rules.movement import (
+    masked_pads,
     moved_copies,
     moved_work,
     moving_converts,
@@ -150,6 +151,7 @@ _RULES = (
     identity.name_taken_over,
     sliced.sliced,
     shares.shared_work,
+    masked_pads.masked,
     spreading.successors,
     ordered_values.same_fill_in_order,
     identity.same_value,
@@ -182,8 +184,6 @@ _RULES = (
     completed.completed,
     deep_forms.deep_forms,
     spreading.neighbors,
-    of_copies.of_copies,
-    spreading.neighbors,
     sums.reassociated,
     frames.opened_results,
     frames.parameters,
@@ -197,6 +197,7 @@ _RULES = (
     ordered_values.same_constant_work,
     ordered_values.idle_constants,
     ordered_values.unread_moves,
+    selected.selected,
 )
 _PARTS = (
     collectives.halves,
@@ -218,6 +219,7 @@ _PARTS = (
     peeled.peeled,
     left_behind.unread_shares,
     left_behind.unread_reshapes,
+    left_behind.unread_converts,
     left_behind.left_behind,
 )
 """Rules that extend existing pairs; they need no unpaired old instructions."""

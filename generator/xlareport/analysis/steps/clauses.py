@@ -9,6 +9,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import (
     BothBranches,
     InHalves,
+    Masked,
     OfCopy,
     Regrouped,
 )
@@ -126,7 +127,7 @@ def _of_reason(change: Change) -> str:
         return "{old}{where} was inlined into {members}: {reason}"
     if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):
         return "{old}{where} became {new} {reason}"
-    regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, Regrouped)
+    regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, Masked | Regrouped)
     return "{old}{where} became {new}, {reason}" if regrouped else ""
 
 

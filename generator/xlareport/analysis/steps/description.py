@@ -127,7 +127,7 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
 
 
 _TAKEN_IN = 100.0
-"""Importance of work that went into a fusion that was there before, or into a branch."""
+"""Importance of work that went into a fusion that was there before, into a branch, or out."""
 _COMPUTED = 100.0
 """Importance of an element of a loop that is computed from another one: the loop counts less."""
 _NOTES = 0.001
@@ -146,7 +146,7 @@ _NO_EFFECT = frozenset({Kind.LEFTOVER, Kind.METADATA, Kind.RENAMED, Kind.UNUSED}
 
 
 def _group_weight(group: ChangeGroup) -> float:
-    is_placed = group.is_taken_in or group.is_in_branch
+    is_placed = group.is_taken_in or group.is_in_branch or group.is_out_of_fusion
     if group.kind is Kind.MOVED and is_placed and _FILLS.isdisjoint(group.opcodes):
         return _TAKEN_IN * group.count
     if group.sets_defaults or group.is_mark:

@@ -11,6 +11,7 @@ from xlareport.analysis.steps.details import (
     CopyPlace,
     Difference,
     FusionPlace,
+    LeftFusion,
     ShapeChange,
 )
 from xlareport.analysis.steps.kinds import Kind
@@ -42,7 +43,9 @@ def destination(
         return {Kind.MOVED: f"inlined into %{after.computation}"}
     left = left or _fusions_left(matching, before, after)
     if left:
-        return {Kind.MOVED: f"moved out of %{left[-1].name}"}
+        name = left[-1].name
+        out = LeftFusion(name) if left[-1].opcode == "fusion" else f"moved out of %{name}"
+        return {Kind.MOVED: out}
     name = new.name if new else after.computation
     if is_fused and _is_fused_anew(matching, before, after):
         return {Kind.MOVED: FusionPlace(name)}

@@ -62,6 +62,16 @@ class FusionPlace(Struct, frozen=True):
         return f"was fused into %{self.fusion}"
 
 
+class LeftFusion(Struct, frozen=True):
+    """The fusion that an instruction was in and is not in now."""
+
+    fusion: str
+
+    def __str__(self) -> str:
+        """Return it as plain text."""
+        return f"moved out of %{self.fusion}"
+
+
 class BranchPlace(Struct, frozen=True):
     """The conditional, beside which an instruction was before, and in whose branch it is now."""
 
@@ -123,7 +133,7 @@ class ConfigChange(Struct, frozen=True):
         return f"backend_config: {', '.join([*named[:_MOST_FIELDS], *counted])}"
 
 
-Difference = (
-    str | ShapeChange | CopyPlace | FusionPlace | BranchPlace | AttributesChange | ConfigChange
-)
+NewPlace = FusionPlace | LeftFusion | BranchPlace
+"""Where an instruction is now, in view of fusions and conditionals that were there before."""
+Difference = str | ShapeChange | CopyPlace | NewPlace | AttributesChange | ConfigChange
 """A difference in words, or as values."""

@@ -16,6 +16,7 @@ from xlareport.analysis.steps.details import (
     ConfigChange,
     Difference,
     FusionPlace,
+    LeftFusion,
     ShapeChange,
 )
 from xlareport.analysis.steps.kinds import Kind
@@ -109,6 +110,11 @@ class ChangeGroup(Struct, frozen=True):
         return _is_in_branch(self.changes[0])
 
     @property
+    def is_out_of_fusion(self) -> bool:
+        """Whether the instructions were in fusions and are not now."""
+        return _is_out_of_fusion(self.changes[0])
+
+    @property
     def sets_defaults(self) -> bool:
         """Whether all that changed is that fields of backend configs were set to defaults."""
         change = _detail(self.changes[0])
@@ -188,6 +194,10 @@ def is_taken_in(change: Change) -> bool:
     return isinstance(_detail(change), FusionPlace)
 
 
+def _is_out_of_fusion(change: Change) -> bool:
+    return any(isinstance(detail, LeftFusion) for detail in change.details)
+
+
 def _is_in_branch(change: Change) -> bool:
     return isinstance(_detail(change), BranchPlace)
 
@@ -219,7 +229,11 @@ def _group_key(change: Change) -> _Key:
         return change.kind, ("", ""), "", ()
     further: tuple[str, ...] = (change.target,)
     if change.kind is Kind.MOVED:
-        further = (str(is_taken_in(change)), str(_is_in_branch(change)))
+        further = (
+            str(is_taken_in(change)),
+            str(_is_in_branch(change)),
+            str(_is_out_of_fusion(change)),
+        )
     elif change.kind is Kind.INLINED:
         further = (str(bool(change.members)),)
     elif change.kind is Kind.LAYOUT:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from xlareport.analysis.matching.account.empty_calls import RETURNS_ARGUMENT
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import FirstIteration
-from xlareport.analysis.steps import wording
+from xlareport.analysis.steps import computation_phrases, wording
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.replacements import ASYNC_FUSION_END
@@ -233,10 +233,12 @@ def _swapped(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _moved_words(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many went into fusions that were there before, into branches, and elsewhere."""
+    """Return how many went into fusions that were there before, into branches, and out of some."""
     taken = [group for group in groups if group.is_taken_in]
     inside = [group for group in groups if group.is_in_branch]
-    others = [group for group in groups if not (group.is_taken_in or group.is_in_branch)]
+    out = [group for group in groups if group.is_out_of_fusion]
+    fusions = "fusions" if sum(group.count for group in out) > 1 else "a fusion"
+    others = [group for group in groups if group not in (*taken, *inside, *out)]
     several = sum(group.count for group in inside) > 1
     branches = "branches of conditionals" if several else "a branch of a conditional"
     holders = (
@@ -245,6 +247,7 @@ def _moved_words(groups: Sequence[ChangeGroup]) -> str:
     parts = [
         f"fused {wording.counted(_counts(taken, _BEFORE))} into {holders}" if taken else "",
         f"moved {wording.counted(_counts(inside, _BEFORE))} into {branches}" if inside else "",
+        f"moved {wording.counted(_counts(out, _BEFORE))} out of {fusions}" if out else "",
         f"moved {wording.counted(_counts(others, _BEFORE))}" if others else "",
     ]
     return english.listing([part for part in parts if part])
@@ -320,53 +323,8 @@ def _untraced(groups: Sequence[ChangeGroup]) -> str:
     )
 
 
-def _uncalled(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many computations without a live call were removed, with their instructions."""
-    homes = set().union(*(group.homes for group in groups))
-    instructions = units.plural(sum(group.count for group in groups), "instruction")
-    return f"removed {units.plural(len(homes), 'dead computation')} of {instructions}"
-
-
-def _unapplied(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many computations that instructions applied were removed, with their lines."""
-    homes = set().union(*(group.homes for group in groups))
-    instructions = units.plural(sum(group.count for group in groups), "instruction")
-    return f"removed {units.plural(len(homes), 'computation')} of {instructions}"
-
-
 def _unused(groups: Sequence[ChangeGroup]) -> str:
     return f"added {wording.counted(_counts(groups, _AFTER))} without live users"
-
-
-def _leftovers(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many instructions were added to computations without live callers."""
-    homes = set().union(*(group.homes_after for group in groups))
-    instructions = units.plural(sum(group.count for group in groups), "instruction")
-    places = "a computation" if len(homes) == 1 else f"{len(homes):,} computations"
-    return f"added {instructions} to {places} without live callers"
-
-
-def _unified(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many computations were merged as duplicates, with their instructions."""
-    homes = set().union(*(group.homes for group in groups))
-    instructions = units.plural(sum(group.sources for group in groups), "instruction")
-    return f"merged {units.plural(len(homes), 'duplicate computation')} of {instructions}"
-
-
-def _defined(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many computations were added, with their instructions."""
-    homes = set().union(*(group.homes_after for group in groups))
-    instructions = units.plural(sum(group.count for group in groups), "instruction")
-    return f"added {units.plural(len(homes), 'computation')} of {instructions}"
-
-
-def _copied(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many computations were cloned, and how often if more than once."""
-    originals = set().union(*(group.homes for group in groups))
-    clones = set().union(*(group.homes_after for group in groups))
-    instructions = units.plural(sum(group.sources for group in groups), "instruction")
-    message = f"cloned {units.plural(len(originals), 'computation')} of {instructions}"
-    return f"{message} ({len(clones):,} clones)" if len(clones) > len(originals) else message
 
 
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
@@ -374,14 +332,14 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,
     Kind.CONFIG: _configured,
-    Kind.COPIED: _copied,
-    Kind.DEFINED: _defined,
+    Kind.COPIED: computation_phrases.copied,
+    Kind.DEFINED: computation_phrases.defined,
     Kind.FOLDED: _folded,
     Kind.HOISTED: _hoisted,
     Kind.INLINED: _inlined,
     Kind.LAYOUT: _laid_out,
     Kind.LEFT: _left,
-    Kind.LEFTOVER: _leftovers,
+    Kind.LEFTOVER: computation_phrases.leftovers,
     Kind.MOVED: _moved_words,
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
@@ -389,10 +347,10 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.SUMMED: _summed,
     Kind.SUNK: _sunk,
     Kind.SWAPPED: _swapped,
-    Kind.UNAPPLIED: _unapplied,
-    Kind.UNCALLED: _uncalled,
+    Kind.UNAPPLIED: computation_phrases.unapplied,
+    Kind.UNCALLED: computation_phrases.uncalled,
     Kind.UNUSED: _unused,
-    Kind.UNIFIED: _unified,
+    Kind.UNIFIED: computation_phrases.unified,
     Kind.UNTRACED: _untraced,
 }
 """Phrases that say what became of the instructions."""

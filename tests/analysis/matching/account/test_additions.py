@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.pairing import ChangeCause, Place, Relation
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
@@ -604,3 +604,127 @@ def test_a_copy_is_of_the_equal_instruction_beside_it_not_of_one_elsewhere(read:
     pairing = match(read(_PLACES), read(after)).pairing_after(Place("inner", "iota.3"))
     assert pairing is not None
     assert pairing.before == (Place("inner", "iota.1"),)
+
+
+_ALONE = """
+%rows (p.1: f32[8]) -> f32[8] {
+  %p.1 = f32[8]{0} parameter(0)
+  ROOT %wave.1 = f32[8]{0} sine(%p.1)
+}
+
+%held (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %rows.1 = f32[8]{0} fusion(%p), kind=kCustom, calls=%rows
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %start = ((f32[8]{0}), f32[8]{0}, u32[]) async-start(%a), calls=%held
+  ROOT %done = f32[8]{0} async-done(%start)
+}
+"""
+_WRAPPED = _ALONE.replace(
+    "  ROOT %rows.1 = f32[8]{0} fusion(%p), kind=kCustom, calls=%rows\n",
+    "  %start.1 = ((f32[8]{0}), f32[8]{0}, u32[]) async-start(%p), calls=%async\n"
+    "  ROOT %done.1 = f32[8]{0} async-done(%start.1)\n",
+).replace(
+    "%held (p",
+    """%called (p.2: f32[8]) -> f32[8] {
+  %p.2 = f32[8]{0} parameter(0)
+  ROOT %rows.2 = f32[8]{0} fusion(%p.2), kind=kCustom, calls=%rows
+}
+
+%async (p.3: f32[8]) -> f32[8] {
+  %p.3 = f32[8]{0} parameter(0)
+  ROOT %call.1 = f32[8]{0} call(%p.3), to_apply=%called
+}
+
+%held (p""",
+)
+
+
+def test_parameters_of_what_a_new_start_calls_are_those_of_a_call(read: Read) -> None:
+    """They are told with the start, as those of new fusions and calls are told with these."""
+    matching = match(read(_ALONE), read(_WRAPPED))
+    for name, parameter, reason in (
+        ("async", "p.3", "parameter 0 of %start.1"),
+        ("called", "p.2", "parameter 0 of %call.1"),
+    ):
+        pairing = matching.pairing_after(Place(name, parameter))
+        assert pairing is not None
+        assert (str(pairing.reason), pairing.cause) == (reason, ChangeCause.PARAMETER)
+
+
+def test_a_broadcast_for_another_framework_op_is_no_copy_of_the_equal_one(read: Read) -> None:
+    """What a matmul became has broadcasts of its own, equal to those of other work."""
+    before = """
+ENTRY %main (a: f32[8], b: f32[8,8]) -> (f32[8,8], f32[8,8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %wide.1 = f32[8,8]{1,0} broadcast(%a), dimensions={0}, metadata={op_name="jit(f)/back/mul"}
+  %left = f32[8,8]{1,0} multiply(%wide.1, %b), metadata={op_name="jit(f)/back/mul"}
+  ROOT %out = (f32[8,8], f32[8,8]) tuple(%left, %b)
+}
+"""
+    op = 'metadata={op_name="jit(f)/ahead/dot"}'
+    lines = (
+        f"  %wide.2 = f32[8,8]{{1,0}} broadcast(%a), dimensions={{0}}, {op}\n"
+        f"  %right = f32[8,8]{{1,0}} add(%wide.2, %b), {op}\n"
+    )
+    after = before.replace("  ROOT", f"{lines}  ROOT").replace(
+        "tuple(%left, %b)", "tuple(%left, %right)"
+    )
+    place = Place("main", "wide.2")
+    pairing = match(read(before), read(after)).pairing_after(place)
+    assert pairing is not None
+    assert pairing.relation is Relation.ADDED
+    same = after.replace("jit(f)/ahead/dot", "jit(f)/back/mul")
+    pairing = match(read(before), read(same)).pairing_after(place)
+    assert pairing is not None
+    assert pairing.relation is Relation.CLONED
+
+
+_DIVIDED = """
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %two = f32[] constant(2)
+  %by = f32[8]{0} broadcast(%two), dimensions={}
+  %half = f32[8]{0} divide(%a, %by)
+  %sine = f32[8]{0} sine(%half)
+  %sum = f32[8]{0} add(%half, %b)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%sine, %sum)
+}
+"""
+_MULTIPLIED_TWICE = """
+%first (p.1: f32[8]) -> f32[8] {
+  %p.1 = f32[8]{0} parameter(0)
+  %c.1 = f32[] constant(0.5)
+  %w.1 = f32[8]{0} broadcast(%c.1), dimensions={}
+  %m.1 = f32[8]{0} multiply(%p.1, %w.1)
+  ROOT %sine.1 = f32[8]{0} sine(%m.1)
+}
+
+%second (p.2: f32[8], q.2: f32[8]) -> f32[8] {
+  %p.2 = f32[8]{0} parameter(0)
+  %q.2 = f32[8]{0} parameter(1)
+  %c.2 = f32[] constant(0.5)
+  %w.2 = f32[8]{0} broadcast(%c.2), dimensions={}
+  %m.2 = f32[8]{0} multiply(%p.2, %w.2)
+  ROOT %sum.2 = f32[8]{0} add(%m.2, %q.2)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %f.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%first
+  %f.2 = f32[8]{0} fusion(%a, %b), kind=kLoop, calls=%second
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%f.1, %f.2)
+}
+"""
+
+
+def test_a_further_copy_of_what_was_rewritten_is_a_copy(read: Read) -> None:
+    pairing = match(read(_DIVIDED), read(_MULTIPLIED_TWICE)).pairing_before(at("half"))
+    assert pairing is not None
+    assert {*pairing.after} == {Place("first", "m.1"), Place("second", "m.2")}

@@ -128,3 +128,33 @@ def test_a_call_of_a_computation_that_was_there_is_no_expansion(read: Read) -> N
     matching = match(read(before), read(_OUTLINED))
     pairing = matching.pairing_before(Place("main", "lu.1"))
     assert pairing is None or "calls the new" not in str(pairing.reason)
+
+
+def test_what_is_only_outlined_continues_in_the_computation(read: Read) -> None:
+    head = "ENTRY %main (a: f32[8,8], b: f32[8,8]) -> f32[8,8] {"
+    before = f"""HloModule m
+
+{head}
+  %a = {_SHAPE} parameter(0)
+  %b = {_SHAPE} parameter(1)
+  %sum = {_SHAPE} add(%a, %b)
+  %wave = {_SHAPE} sine(%sum)
+  ROOT %out = {_SHAPE} tanh(%wave)
+}}
+"""
+    inner = f"""%part (p: f32[8,8], q: f32[8,8]) -> f32[8,8] {{
+  %p = {_SHAPE} parameter(0)
+  %q = {_SHAPE} parameter(1)
+  %sum.1 = {_SHAPE} add(%p, %q)
+  ROOT %wave.1 = {_SHAPE} sine(%sum.1)
+}}
+"""
+    after = before.replace(head, f"{inner}\n{head}").replace(f"  %sum = {_SHAPE} add(%a, %b)\n", "")
+    after = after.replace("%wave = ", "%call = ").replace(
+        "sine(%sum)", "call(%a, %b), to_apply=%part"
+    )
+    matching = match(read(before), read(after.replace("tanh(%wave)", "tanh(%call)")))
+    assert matching.partner_after(Place("main", "wave")) == Place("part", "wave.1")
+    call = matching.pairing_after(Place("main", "call"))
+    assert call is not None
+    assert call.relation is Relation.OUTLINED

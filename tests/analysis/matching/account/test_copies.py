@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from tests.modules import parse_module
 
+from xlareport.analysis.matching.account.copies import continues_others
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.steps.kinds import Kind
@@ -103,3 +104,11 @@ def test_of_equal_computations_the_first_part_of_the_name_is_a_guess(read: Read)
     pairing = match(read(_BEFORE), read(_summed("add.7"))).pairing_after(Place("add.7", "s.9"))
     assert pairing is not None
     assert pairing.grade is Grade.GUESSED
+
+
+def test_a_computation_whose_lines_continue_others_copies_nothing(read: Read) -> None:
+    """Its parameters are new, and no clones of those of a computation with equal contents."""
+    module = read(_BEFORE)
+    computation = module.by_name["add.1"]
+    assert continues_others(computation, {Place("add.1", "s.1")})
+    assert not continues_others(computation, {Place("add.1", "x.1")})

@@ -510,3 +510,49 @@ def test_what_computes_an_operand_again_is_no_expansion(read: Read) -> None:
     pairing = match(read(_ONCE), read(_AGAIN)).pairing_before(_at("divide.1"))
     assert pairing is not None
     assert pairing.after == (_at("convert.2"),)
+
+
+_READS_KEY = """HloModule m
+
+ENTRY %main (k: u32[4]) -> u32[4] {
+  %k = u32[4]{0} parameter(0)
+  %marked = u32[4]{0} custom-call(%k), custom_call_target="Sharding", sharding={replicated}
+  %pairs = u32[2,2]{1,0} reshape(%marked)
+  %state = u64[2]{0} bitcast-convert(%pairs)
+  %rng = (u64[2]{0}, u32[4]{0}) rng-bit-generator(%state), algorithm=rng_default
+  %bits = u32[4]{0} get-tuple-element(%rng), index=1
+  ROOT %out = u32[4]{0} not(%bits)
+}
+"""
+_READS_BITS = """HloModule m
+
+ENTRY %main (k: u32[4]) -> u32[4] {
+  %k = u32[4]{0} parameter(0)
+  %low.9 = u32[2]{0} slice(%k), slice={[0:2]}
+  %high.9 = u32[2]{0} slice(%k), slice={[2:4]}
+  %both.9 = u32[2]{0} xor(%low.9, %high.9)
+  %square.9 = u32[2]{0} multiply(%both.9, %both.9)
+  %all.9 = u32[4]{0} concatenate(%both.9, %square.9), dimensions={0}
+  ROOT %out = u32[4]{0} not(%all.9)
+}
+"""
+
+
+def test_an_expansion_reads_behind_marks_and_casts(read: Read) -> None:
+    pairing = match(read(_READS_KEY), read(_READS_BITS)).pairing_before(Place("main", "rng"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert len(pairing.after) > 2
+
+
+def test_a_mark_is_not_expanded(read: Read) -> None:
+    mark = '%marked = u32[4]{0} custom-call(%k), custom_call_target="Sharding"'
+    work = (
+        "%one.9 = u32[] constant(1)\n  %ones.9 = u32[4]{0} broadcast(%one.9), dimensions={}\n"
+        "  %moved.9 = u32[4]{0} shift-left(%k, %ones.9)\n  %both.9 = u32[4]{0} or(%moved.9, %k)"
+    )
+    after = _READS_KEY.replace(f"{mark}, sharding={{replicated}}", work)
+    after = after.replace("(%marked)", "(%both.9)")
+    pairing = match(read(_READS_KEY), read(after)).pairing_before(Place("main", "marked"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.EXPANDED

@@ -126,3 +126,43 @@ def test_a_reshape_that_is_left_became_the_copy_and_bitcast_that_is_read_instead
     both = before.replace("negate(%reshape.1)", "add(%reshape.1, %reshape.1)")
     told = step(read(both), read(kept))
     assert "became" not in " ".join((told.headline, *told.account))
+
+
+_GATHERED = """
+ENTRY %main (a: f32[4,8], b: f32[8,8]) -> bf16[8,8] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %all = f32[8,8]{1,0} all-gather(%a), replica_groups={{0,1}}, dimensions={0}
+  %narrow = bf16[8,8]{1,0} convert(%all)
+  ROOT %out = bf16[8,8]{1,0} tanh(%narrow)
+}
+"""
+_QUANTIZED = _GATHERED.replace(
+    "  ROOT %out = bf16[8,8]{1,0} tanh(%narrow)",
+    "  %narrow.1 = bf16[4,8]{1,0} convert(%a)\n"
+    "  %all.1 = bf16[8,8]{1,0} all-gather(%narrow.1), replica_groups={{0,1}}, dimensions={0}\n"
+    "  ROOT %out = bf16[8,8]{1,0} tanh(%all.1)",
+)
+
+
+def test_a_convert_before_the_collective_moved_where_that_behind_it_is_unread(read: Read) -> None:
+    """It is no added convert: the collective sends the narrower values now."""
+    made = step(read(_GATHERED), read(_QUANTIZED), "`collective-quantizer`")
+    words = " ".join((made.headline, *made.account))
+    assert "moved 1 convert past other instructions" in made.headline
+    assert "`%narrow` in `main` was moved past `%all` (now `%narrow.1`)" in words
+    assert "the original has no live users" in words
+    assert "added 1 convert" not in words.lower()
+
+
+def test_a_convert_to_another_type_is_added(read: Read) -> None:
+    other = _QUANTIZED.replace("%narrow.1 = bf16", "%narrow.1 = f16").replace(
+        "%all.1 = bf16", "%all.1 = f16"
+    )
+    made = step(read(_GATHERED), read(other), "`collective-quantizer`")
+    assert Kind.ADDED in {change.kind for change in made.changes}
+
+
+def test_a_convert_that_is_read_behind_the_collective_too_stays(read: Read) -> None:
+    other = _QUANTIZED.replace("tanh(%all.1)", "add(%all.1, %narrow)")
+    made = step(read(_GATHERED), read(other), "`collective-quantizer`")
+    assert "the original has no live users" not in " ".join((made.headline, *made.account))

@@ -214,3 +214,40 @@ def test_a_transpose_that_permutes_equally_long_dimensions_is_not_passed(read: R
     gather = Place("main", "gather.1")
     assert match(read(before), read(kept)).partner_after(gather) == Place("main", "select.1")
     assert match(read(before), read(turned)).partner_after(gather) == Place("main", "transpose.1")
+
+
+def _normed(lines: str) -> str:
+    """Return a module with lines for each of two values, of which numbers tell."""
+    both = "".join(lines.replace("#", number) for number in "12")
+    return f"""HloModule m
+
+ENTRY %main (a.1: f32[4,1], a.2: f32[4,1], b: f32[4,8]) -> (f32[4,8], f32[4,8]) {{
+  %a.1 = f32[4,1]{{1,0}} parameter(0)
+  %a.2 = f32[4,1]{{1,0}} parameter(1)
+  %b = f32[4,8]{{1,0}} parameter(2)
+{both}  ROOT %t = (f32[4,8]{{1,0}}, f32[4,8]{{1,0}}) tuple(%out.1, %out.2)
+}}
+"""
+
+
+_KEPT_DIMENSIONS = _normed("""  %pre.# = f32[4,1]{1,0} tan(%a.#)
+  %root.# = f32[4,1]{1,0} rsqrt(%pre.#), metadata={op_name="rsqrt"}
+  %same.# = f32[4,1]{1,0} broadcast(%root.#), dimensions={0,1}, metadata={op_name="mul"}
+  %less.# = f32[4]{0} reshape(%same.#), metadata={op_name="mul"}
+  %wide.# = f32[4,8]{1,0} broadcast(%less.#), dimensions={0}, metadata={op_name="mul"}
+  %out.# = f32[4,8]{1,0} multiply(%b, %wide.#), metadata={op_name="mul"}
+""")
+_LOST_DIMENSIONS = _normed("""  %flat.# = f32[4]{0} bitcast(%a.#)
+  %low.# = f32[4]{0} multiply(%flat.#, %flat.#)
+  %r.# = f32[4]{0} rsqrt(%low.#), metadata={op_name="rsqrt"}
+  %wide.# = f32[4,8]{1,0} broadcast(%r.#), dimensions={0}, metadata={op_name="mul"}
+  %out.# = f32[4,8]{1,0} multiply(%b, %wide.#), metadata={op_name="mul"}
+""")
+
+
+def test_a_broadcast_that_repeats_nothing_is_passed_as_a_reshape(read: Read) -> None:
+    matching = match(read(_KEPT_DIMENSIONS), read(_LOST_DIMENSIONS))
+    for number in "12":
+        place = Place("main", f"root.{number}")
+        assert matching.partner_after(place) == Place("main", f"r.{number}")
+        assert matching.partner_after(Place("main", f"less.{number}")) is None

@@ -692,3 +692,35 @@ ENTRY %main (a: f32[8,2,4], w: f32[16,3]) -> f32[4,3] {
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "reshape.1")) == Place("main", "bitcast.9")
     assert matching.partner_after(Place("main", "copy.2")) is None
+
+
+_REDUCES_NOTHING = """HloModule m
+
+%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[4,1], b: f32[4]) -> f32[4] {
+  %a = f32[4,1]{1,0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %zero = f32[] constant(0)
+  %minus = f32[4,1]{1,0} negate(%a)
+  %sum = f32[4]{0} reduce(%minus, %zero), dimensions={1}, to_apply=%add
+  ROOT %out = f32[4]{0} multiply(%sum, %b)
+}
+"""
+
+
+def test_what_a_reduction_of_nothing_read_goes_on_as_what_is_read_instead(read: Read) -> None:
+    after = _REDUCES_NOTHING.replace(
+        "%minus = f32[4,1]{1,0} negate(%a)", "%flat = f32[4]{0} bitcast(%a)"
+    )
+    after = after.replace(
+        "%sum = f32[4]{0} reduce(%minus, %zero), dimensions={1}, to_apply=%add",
+        "%less = f32[4]{0} negate(%flat)",
+    ).replace("(%sum, %b)", "(%less, %b)")
+    matching = match(read(_REDUCES_NOTHING), read(after))
+    assert matching.partner_after(Place("main", "minus")) == Place("main", "less")
+    assert matching.partner_after(Place("main", "sum")) is None

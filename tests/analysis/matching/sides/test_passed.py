@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.search.search_start import start
-from xlareport.analysis.matching.sides.passed import passed_operand, scalar_of
+from xlareport.analysis.matching.sides.passed import passed_operand, reduces_nothing, scalar_of
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -24,10 +24,18 @@ _LINES = {
     "over": ("f32[8]{0} divide(%ones, %a)", None),
     "least": ("f32[8]{0} maximum(%a, %lowest)", 0),
     "positive": ("f32[8]{0} maximum(%a, %zeros)", None),
+    "reduced": ("f32[8]{0} reduce(%reshape, %zero), dimensions={1}, to_apply=%sum", 0),
+    "raised": ("f32[8]{0} reduce(%reshape, %float), dimensions={1}, to_apply=%sum", None),
+    "total": ("f32[] reduce(%a, %zero), dimensions={0}, to_apply=%sum", None),
     "root": ("f32[8]{0} sqrt(%a)", None),
 }
 _TEXT = """
 HloModule m
+%sum (x: f32[], y: f32[]) -> f32[] {{
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}}
 ENTRY %main (p: f32[8]) -> f32[] {{
   %p = f32[8]{{0}} parameter(0)
   %a = f32[8]{{0}} {of_a}(%p)
@@ -57,6 +65,7 @@ def test_what_is_passed_on(read: Read, name: str) -> None:
         else side.graph.frames[0].node(side.graph.frames[0].computation.by_name[name])
     )
     assert passed_operand(side, node) == _LINES[name][1]
+    assert reduces_nothing(side, node) == (name == "reduced")
 
 
 def test_the_scalar_that_a_value_repeats(read: Read) -> None:

@@ -1,18 +1,22 @@
 """Turns a finished search into pairings; every difference between the modules gets one."""
 
-from collections.abc import Collection, Mapping
-from typing import TypeGuard
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.account.additions import Additions
 from xlareport.analysis.matching.account.called_expansions import explain_new_calls
 from xlareport.analysis.matching.account.changed_copies import changed_copies
-from xlareport.analysis.matching.account.copies import copies_merged, inlined_copies, list_copies
+from xlareport.analysis.matching.account.copies import (
+    continues_others,
+    copies_merged,
+    inlined_copies,
+    list_copies,
+)
 from xlareport.analysis.matching.account.empty_calls import why_empty
 from xlareport.analysis.matching.account.expanded import with_expansions
 from xlareport.analysis.matching.account.fused import FusionSources
-from xlareport.analysis.matching.account.holders import Holders
+from xlareport.analysis.matching.account.holders import Holders, is_called_again, may_hold
 from xlareport.analysis.matching.account.order import in_order
 from xlareport.analysis.matching.account.removals import Removals
 from xlareport.analysis.matching.account.repeated_bodies import (
@@ -87,7 +91,8 @@ class _Account:
             if before == after and self._unchanged(before) and self._unchanged(after):
                 continue
             if before in self._partner or self._unchanged(before):
-                self._copy(before, after, link.grade, link.reason)
+                for node in (link.after, *self._search.further.get(link.before, ())):
+                    self._copy(before, place_of(node), link.grade, link.reason)
             elif after in self._partner_of or self._unchanged(after):
                 self._duplicate(before, after, link.grade, link.reason)
             else:
@@ -186,36 +191,22 @@ class _Account:
         """Record the contents of new fusions and calls, and the fate of removed ones."""
         for frame in self._search.after.graph.frames:
             holder = frame.caller
-            if not self._may_hold(holder):
+            if not may_hold(holder, self._search):
                 continue
             places = self._holders.sources(frame, self._additions.source)
-            if places and not self._called_again(holder, places):
+            if places and not is_called_again(self._search, holder, places):
                 place, relation = place_of(holder), _HOLDING[holder.instruction.opcode]
                 self._placed_after.add(place)
                 reason = "its computation holds them"  # until all of it has been told
                 self._new_holders.append(Pairing(places, (place,), Grade.MATCHED, reason, relation))
         for frame in self._search.before.graph.frames:
-            if self._may_hold(frame.caller):
+            if may_hold(frame.caller, self._search):
                 self._account_for_contents(frame, frame.caller)
         for node in self._search.before.open():
             if node in self._search.inlined:
                 self._account_for_inlined(node)
             elif node.instruction.opcode == "while":
                 self._account_for_loop(node)
-
-    def _may_hold(self, holder: Node | None) -> TypeGuard[Node]:
-        """Return whether a pass may have made or removed it; in two programs no call is inlined."""
-        if holder is None or holder.partner is not None or holder.kept:
-            return False
-        return self._search.parted is None or holder.instruction.opcode != "call"
-
-    def _called_again(self, call: Node, places: Collection[Place]) -> bool:
-        """Return whether a new call is a further one of the computation that held all places."""
-        if call.instruction.opcode != "call":
-            return False
-        name = call.frame.callees[call.instruction.name].computation.name
-        former = self._search.computations.partners.get(name, name)
-        return {place.computation for place in places} == {former}
 
     def _account_for_contents(self, frame: Frame, holder: Node) -> None:
         """Record where the contents of a removed fusion or call are now."""
@@ -286,6 +277,8 @@ class _Account:
         after = self._search.after.graph.module.by_name
         waiting = [(old, new)]
         for name, copy in waiting:
+            if continues_others(after[copy], self._placed_after):
+                continue
             pairs = pair_lines(before[name], after[copy])
             for instruction in before[name].instructions:
                 other = pairs.get(instruction.name)

@@ -30,12 +30,15 @@ from xlareport.analysis.matching.search.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search.reasons import PastBroadcast, Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import literal_of
+from xlareport.analysis.matching.sides.families import REWRITES
 from xlareport.analysis.matching.sides.graph import Frame, Node
 from xlareport.analysis.matching.sides.leftovers import is_dead_copy, is_idle
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
 from xlareport.knowledge.grades import Grade, weakest
+from xlareport.knowledge.opcodes import opcode_work
 from xlareport.runtime import units
 
+_ELEMENTWISE = opcode_work().by_element
 _DEEPEST = 100
 """Limit on the readers in a chain behind a constant."""
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
@@ -180,7 +183,8 @@ class Additions:
         source = self._equal(node)
         if source is None or not _does_the_same(source, node) or not same_type(source, node):
             return None
-        of_another = opcode in REARRANGEMENTS and origin(source) != origin(node)
+        repeats = opcode == "broadcast" and not node.constant
+        of_another = (repeats or opcode in REARRANGEMENTS) and origin(source) != origin(node)
         beside = source.frame.number == node.frame.number
         moves = beside and (opcode in SAME_ORDER or of_another)
         return None if moves and not self._is_of_copy(node, source) else source
@@ -246,7 +250,12 @@ class Additions:
             return f"parameter {line.argument} of %{caller.instruction.name}"
         if self._is_in_entry(node):
             return f"parameter {line.argument} of the module"
-        if self._search.after.graph.callers(node.frame.computation.name):
+        calls = [
+            call for _, call in self._search.after.graph.call_sites(node.frame.computation.name)
+        ]
+        if [call.instruction.opcode for call in calls] == ["async-start"]:
+            return f"parameter {line.argument} of %{calls[0].instruction.name}"
+        if calls:
             return None
         return f"parameter {line.argument} of a computation without callers"
 
@@ -330,8 +339,11 @@ class Additions:
 
 def _does_the_same(source: Node, node: Node) -> bool:
     """Return whether an instruction before has a node's opcode, or what it was rewritten into."""
-    rewritten = source.partner is not None and source.partner.instruction.opcode
-    return node.instruction.opcode in (source.instruction.opcode, rewritten)
+    opcodes = source.instruction.opcode, node.instruction.opcode
+    if opcodes[0] == opcodes[1] or source.partner is None:
+        return opcodes[0] == opcodes[1]
+    rewritten = opcodes in REWRITES or _ELEMENTWISE.issuperset(opcodes)
+    return rewritten and source.partner.instruction.opcode == opcodes[1]
 
 
 def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:

@@ -3,7 +3,8 @@
 Data flow is seen through calls, so that such an instruction became what is in the computation.
 """
 
-from collections.abc import Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableSequence
+from typing import NamedTuple
 
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.result import Matching
@@ -18,34 +19,50 @@ _GONE = frozenset({Relation.EXPANDED, Relation.REMOVED, Relation.REPLACED})
 
 def explain_new_calls(search: Search, pairings: MutableSequence[Pairing]) -> None:
     """Let old instructions say that they became new calls, or that these call what they became."""
-    modules = search.before.graph.module, search.after.graph.module
-    calls = [pairing for pairing in pairings if _callee(search, pairing) is not None]
-    if not calls or search.parted is not None:
+    calls = {} if search.parted is not None else _new_calls(search, pairings)
+    if not calls:
         return
+    modules = search.before.graph.module, search.after.graph.module
     matching = Matching(*modules, search.computations.pairs, tuple(pairings))
-    by_call = {pairing.after[0]: pairing for pairing in calls}
-    known = dict[Place, Place]()
-    for place in by_call:
-        former = _former(matching, place)
-        if former is not None:
-            known[place] = former
-            known.update(_operands(matching, former, place, by_call.keys() - known.keys()))
-    callees = {place: _callee(search, by_call[place]) for place in known}
-    owners = {
-        callee.name: pairing
-        for place, callee in callees.items()
-        if callee is not None
-        and (pairing := matching.pairing_before(known[place])) is not None
-        and pairing.relation is Relation.EXPANDED
-    }
-    for place, computation in callees.items():
-        if computation is None:
-            continue
-        pairing = owners.get(computation.name)
-        if pairing is not None and known[place] in pairing.before:
-            _divide_parts(matching, pairings, by_call[place], owners, computation)
+    known = _former_by_call(matching, calls)
+    owners = dict[str, Pairing]()
+    for place, former in known.items():
+        pairing = matching.pairing_before(former)
+        if pairing is not None and pairing.relation is Relation.EXPANDED:
+            owners[calls[place].callee.name] = pairing
+    for place, former in known.items():
+        call, computation = calls[place]
+        owner = owners.get(computation.name)
+        if owner is not None and former in owner.before:
+            _divide_parts(matching, pairings, call, owners, computation)
         else:
-            _replace_by_call(matching, pairings, by_call[place], known[place], computation)
+            _replace_by_call(matching, pairings, call, former, computation)
+
+
+class _NewCall(NamedTuple):
+    pairing: Pairing
+    callee: Computation
+
+
+def _new_calls(search: Search, pairings: Iterable[Pairing]) -> dict[Place, _NewCall]:
+    """Return the new calls of new computations, by their places."""
+    calls = ((pairing, _callee(search, pairing)) for pairing in pairings)
+    return {
+        pairing.after[0]: _NewCall(pairing, callee)
+        for pairing, callee in calls
+        if callee is not None
+    }
+
+
+def _former_by_call(matching: Matching, calls: Collection[Place]) -> dict[Place, Place]:
+    """Return the old instructions whose results new calls have, by the calls."""
+    known = dict[Place, Place]()
+    waiting = [(place, former) for place in calls if (former := _former(matching, place))]
+    for place, former in waiting:
+        if place not in known:
+            known[place] = former
+            waiting += _operands(matching, former, place, calls)
+    return known
 
 
 def _callee(search: Search, pairing: Pairing) -> Computation | None:
@@ -83,11 +100,14 @@ def _gone(matching: Matching, place: tuple[str, str], call: Place) -> Place | No
     pairing = matching.pairing_before(Place(*place))
     if old is None or line is None or pairing is None or pairing.relation not in _GONE:
         return None
-    return Place(*place) if old.shape == line.shape and old.opcode != "call" else None
+    is_alone = len(pairing.before) == 1 and bool(pairing.after)
+    now = matching.after.find(*pairing.after[0]) if is_alone else None
+    stays = old.opcode == "call" or (now is not None and now.opcode == old.opcode)
+    return Place(*place) if old.shape == line.shape and not stays else None
 
 
 def _operands(
-    matching: Matching, former: Place, call: Place, calls: Sequence[Place] | set[Place]
+    matching: Matching, former: Place, call: Place, calls: Collection[Place]
 ) -> Iterator[tuple[Place, Place]]:
     """Yield the new calls that a new call reads, each with what its former instruction read."""
     old, line = _line(matching.before.find(*former)), _line(matching.after.find(*call))

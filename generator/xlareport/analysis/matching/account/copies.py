@@ -3,9 +3,10 @@
 Equal contents are not enough, because many reduction bodies are equal: callers or names decide.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.computations import unpaired
 from xlareport.analysis.matching.sides.contents import Contents, copied_name, stem
@@ -57,6 +58,12 @@ def inlined_copies(
             continue
         if facts_of(original).opcodes == facts_of(copy).opcodes:
             yield old, new
+
+
+def continues_others(computation: Computation, placed: Collection[Place]) -> bool:
+    """Return whether all that a new computation computes continues old instructions elsewhere."""
+    lines = [line for line in computation.instructions if line.opcode != "parameter"]
+    return bool(lines) and all(Place(computation.name, line.name) in placed for line in lines)
 
 
 def _goes_on(node: Node) -> bool:

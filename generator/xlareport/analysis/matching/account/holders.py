@@ -1,7 +1,8 @@
 """The contents of fusions and calls, and where they are on the other side."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TypeGuard
 
 from msgspec import Struct
 
@@ -210,3 +211,19 @@ def holds_no_old_work(search: Search, frame: Frame) -> bool:
     families = {family_of(line) for line in work}
     left = {family_of(node.instruction) for node in search.before.open()}
     return bool(families) and None not in families and families.isdisjoint(left)
+
+
+def may_hold(holder: Node | None, search: Search) -> TypeGuard[Node]:
+    """Return whether a pass may have made or removed it; in two programs no call is inlined."""
+    if holder is None or holder.partner is not None or holder.kept:
+        return False
+    return search.parted is None or holder.instruction.opcode != "call"
+
+
+def is_called_again(search: Search, call: Node, places: Collection[Place]) -> bool:
+    """Return whether a new call is a further one of the computation that held all places."""
+    if call.instruction.opcode != "call":
+        return False
+    name = call.frame.callees[call.instruction.name].computation.name
+    former = search.computations.partners.get(name, name)
+    return {place.computation for place in places} == {former}

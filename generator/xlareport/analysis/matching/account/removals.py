@@ -17,6 +17,7 @@ from xlareport.analysis.matching.account.reads import (
     read_place,
     reads_now,
 )
+from xlareport.analysis.matching.account.twins import twin_after
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     equal_element_read,
@@ -25,9 +26,7 @@ from xlareport.analysis.matching.search.nodes import (
     node_after,
     paired_users,
     read_at,
-    reduces_nothing,
     same_fill,
-    same_leaf,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause
 from xlareport.analysis.matching.search.reasons import Reason, WithUser
@@ -36,6 +35,7 @@ from xlareport.analysis.matching.sides.elements import taken_again
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
 from xlareport.analysis.matching.sides.loop_results import behind_copies
+from xlareport.analysis.matching.sides.passed import reduces_nothing
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import TUPLES
 from xlareport.knowledge.grades import Grade
@@ -143,7 +143,7 @@ class Removals:
         """
         if self._search.parted is not None:
             return None
-        twin = _twin_after(self._search, node, self._starts)
+        twin = twin_after(self._search, node, self._starts)
         if twin is not None or node.partner is not None or node.constant or not node.inputs:
             return twin
         link = self._linked_repeats.get(self._search.before.own_values.get(node))
@@ -381,25 +381,3 @@ class Removals:
                 yield user, position
             elif not user.kept and user.instruction.opcode != "tuple":
                 waiting.extend(self._search.before.users.get(user, ()))
-
-
-def _twin_after(search: Search, node: Node, starts: LoopStarts) -> Node | None:
-    """Return the new instruction that computes the same value as an old node."""
-    if node.partner is not None:
-        return None
-    leaf = node.constant
-    if leaf:
-        read = same_leaf(search.before, search.after, node) or starts.equal_start(node)
-        if read is not None:
-            return read
-    link = search.by_token_in_frame.get((node.token, node.frame.number))
-    if link is not None:
-        return link.after
-    values = search.before.values
-    kept = values.kept_twin(node) or values.kept_call(node)
-    if kept is not None and kept.frame is node.frame:
-        return search.itself_after(kept)
-    link = None if leaf else search.by_token.get(node.token)
-    if link is not None:
-        return link.after
-    return None if kept is None or leaf else search.itself_after(kept)

@@ -30,16 +30,21 @@ _MOST_MOVES = 4
 def deep_forms(search: Search) -> None:
     """Pair operations of which each side has one value with a form, many operations deep."""
     sides = search.before, search.after
+    nodes = [[node for node in side.open() if _computes(node)] for side in sides]
+    if min(map(len, nodes)) < _FEWEST:
+        return
+    read = [_read_behind_moves(side, known) for side, known in zip(sides, nodes, strict=True)]
+    deep = [_deep(known, _LEAST_DEPTH) for known in read]
+    if not all(deep):
+        return
+    search.evaluate()
+    numbers: dict[Hashable, int] = {}
+    forms = [
+        _by_form(search, side, operands, known, numbers)
+        for side, operands, known in zip(sides, read, deep, strict=True)
+    ]
     for depth in _DEPTHS:
-        nodes = [[node for node in side.open() if _computes(node)] for side in sides]
-        if min(map(len, nodes)) < _FEWEST:
-            return
-        search.evaluate()
-        numbers: dict[Hashable, int] = {}
-        old, new = (
-            _by_form(search, side, open_nodes, depth, numbers)
-            for side, open_nodes in zip(sides, nodes, strict=True)
-        )
+        old, new = (known[depth] for known in forms)
         for number, ours in old.items():
             theirs = new.get(number, [])
             if theirs and _are_one(sides[0], ours) and _are_one(sides[1], theirs):
@@ -62,48 +67,56 @@ def _are_one(side: Side, nodes: Sequence[Node]) -> bool:
     return len(nodes) == 1 or len({side.own_values.get(node) for node in nodes}) == 1
 
 
-def _by_form(
-    search: Search, side: Side, nodes: Sequence[Node], depth: int, numbers: dict[Hashable, int]
-) -> Mapping[int, list[Node]]:
-    """Return nodes by the number of the form of what they compute, so many operations deep."""
-    read = {
-        node: [_behind_moves(side, item) for item in side.graph.operands(node)] for node in nodes
-    }
-    waiting = [operand for operands in read.values() for operand, _ in operands]
+def _read_behind_moves(side: Side, nodes: Sequence[Node]) -> dict[Node, list[NodeElement]]:
+    """Return what nodes read, and what the open ones among these read, behind moves."""
+    read: dict[Node, list[NodeElement]] = {}
+    waiting = [*nodes]
     for node in waiting:
         if node not in read and is_free(node):
             read[node] = [_behind_moves(side, item) for item in side.graph.operands(node)]
             waiting += [operand for operand, _ in read[node]]
+    return read
+
+
+def _by_form(
+    search: Search,
+    side: Side,
+    read: Mapping[Node, Sequence[NodeElement]],
+    nodes: Collection[Node],
+    numbers: dict[Hashable, int],
+) -> Mapping[int, Mapping[int, list[Node]]]:
+    """Return nodes by depth, and by the number of the form of what they compute so deep."""
 
     def number_of(key: Hashable) -> int:
         return numbers.setdefault(key, len(numbers))
 
     own = {node: number_of(_own_form(search, side, (node, ()))) for node in read}
-    forms = own
-    for _ in range(depth):
-        last = forms
-        forms = {}
+    known = {
+        item: number_of(_own_form(search, side, item))
+        for operands in read.values()
+        for item in operands
+        if item[1] or item[0] not in read
+    }
+    forms, result = own, {}
+    for depth in range(1, max(_DEPTHS) + 1):
+        last, forms = forms, {}
         for node, operands in read.items():
-            parts = [
-                last[item[0]]
-                if item[0] in last and not item[1]
-                else number_of(_own_form(search, side, item))
-                for item in operands
-            ]
+            parts = [known[item] if item in known else last[item[0]] for item in operands]
             forms[node] = number_of((own[node], *(sorted(parts) if node.commutes else parts)))
-    deep = _deep(read, _LEAST_DEPTH)
-    return group_by_key((forms[node], node) for node in nodes if node in deep)
+        if depth in _DEPTHS:
+            result[depth] = group_by_key((forms[node], node) for node in nodes)
+    return result
 
 
 def _deep(read: Mapping[Node, Sequence[NodeElement]], least: int) -> Collection[Node]:
-    """Return the nodes whose value is computed by so many open operations in a row."""
-    deep: Collection[Node] = read.keys()
+    """Return the nodes whose value is computed by so many open operations in a row, in order."""
+    deep = dict.fromkeys(read)
     for _ in range(least):
-        deep = {
+        deep = dict.fromkeys(
             node
             for node, operands in read.items()
             if _computes(node) and any(operand in deep for operand, _ in operands)
-        }
+        )
     return deep
 
 

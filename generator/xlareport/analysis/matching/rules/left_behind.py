@@ -1,4 +1,4 @@
-"""Rules for what a pass left without users: originals under longer names, shares, reshapes."""
+"""Rules for what a pass left without users: originals under longer names, and moved work."""
 
 from collections.abc import Hashable, Iterable, Iterator
 
@@ -8,17 +8,20 @@ from xlareport.analysis.matching.search.nodes import (
     operand_pairs,
     origin,
     read_at,
+    same_type,
 )
 from xlareport.analysis.matching.search.pairing import Relation
-from xlareport.analysis.matching.search.reasons import OfCopy
+from xlareport.analysis.matching.search.reasons import OfCopy, Past
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.leftovers import is_dead
 from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import sole_pairs
 
+_CONVERT = "convert"
 _REASON = "the same expression, under its name with a number behind it"
 
 
@@ -73,6 +76,33 @@ def _note_copy(search: Search, reshape: Node, now: Node) -> None:
     if same and now.instruction.shape.dimensions == reshape.instruction.shape.dimensions:
         copy = next(node for node in pair if node.instruction.opcode == "copy")
         search.copies.setdefault(now, (reshape, OfCopy(copy.instruction.name)))
+
+
+def unread_converts(search: Search) -> None:
+    """Note a convert before data movement as moved, where the convert behind it is left unread.
+
+    Sending the narrower values needs another collective, which takes the place of the convert.
+    """
+    if not any(node.instruction.opcode == _CONVERT for node in search.after.open()):
+        return
+    for link in list(search.links):
+        for read, now in operand_pairs(search, link.before, link.after):
+            if read.instruction.opcode == _CONVERT and not is_free(read) and not now.kept:
+                _note_convert(search, read, now)
+
+
+def _note_convert(search: Search, read: Node, now: Node) -> None:
+    passed, convert = read_at(search.before, read, 0), read_at(search.after, now, 0)
+    itself = node_after(search, read)
+    if passed is None or convert is None or itself is None or not is_dead(itself):
+        return
+    if passed.instruction.opcode != now.instruction.opcode or not is_free(convert):
+        return
+    source, reads = read_at(search.before, passed, 0), read_at(search.after, convert, 0)
+    same = source is not None and node_after(search, source) is reads
+    is_convert = convert.instruction.opcode == _CONVERT and same_type(convert, read)
+    if same and is_convert and passed.instruction.opcode not in BOUNDARIES:
+        search.copies.setdefault(convert, (read, Past(passed.instruction.name, of_copy=True)))
 
 
 def _keyed(side: Side, nodes: Iterable[Node]) -> Iterator[tuple[Hashable, Node]]:

@@ -12,7 +12,6 @@ from xlareport.analysis.matching.search.nodes import (
     origin,
     paired_users,
     read_at,
-    reduces_nothing,
     same_count,
     same_type,
     target_of,
@@ -22,6 +21,7 @@ from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.parameters import is_part
+from xlareport.analysis.matching.sides.passed import reduces_nothing
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction

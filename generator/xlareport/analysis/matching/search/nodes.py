@@ -10,6 +10,7 @@ from xlareport.analysis.matching.search.reasons import Reason
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import Literal, facts_of, literal_of
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.passed import reduces_nothing
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.analysis.source.inlined_op_names import join_op_names
@@ -301,14 +302,6 @@ def read_behind_moves(side: Side, node: Node) -> Node | None:
             break
         read = read_at(side, read, 0)
     return read
-
-
-def reduces_nothing(side: Side, node: Node) -> bool:
-    """Return whether a reduction of one array has as many elements as the array."""
-    line = node.instruction
-    read = read_at(side, node, 0) if line.opcode == "reduce" and not line.shape.elements else None
-    count = line.shape.element_count
-    return read is not None and count is not None and read.instruction.shape.element_count == count
 
 
 def as_many(search: Search, nodes: list[Node], others: list[Node]) -> tuple[list[Node], list[Node]]:

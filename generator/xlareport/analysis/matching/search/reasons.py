@@ -42,6 +42,17 @@ class OfCopy(Struct, frozen=True):
         return f"beside %{self.copy}, which changes the layout; nothing live reads the original"
 
 
+class Masked(Struct, frozen=True):
+    """A select by a mask in the place of a pad that puts back the size of what was sliced."""
+
+    cut: str
+    """The name of the slice, without `%`."""
+
+    def __str__(self) -> str:
+        """Return `which masks what %slice.1 cut off`."""
+        return f"which masks what %{self.cut} cut off"
+
+
 class FirstIteration(Struct, frozen=True):
     """A copy of a line of a loop's body that does its work in the first iteration."""
 
@@ -199,5 +210,6 @@ Reason: TypeAlias = (
     | ComputedElement
     | WithUser
     | PartialResults
+    | Masked
     | OfCopy
 )

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from xlareport.analysis.matching.sides.graph import Node, element_taken
-from xlareport.analysis.matching.sides.loop_results import behind_copies, loop_side, pair_results
+from xlareport.analysis.matching.sides.loop_results import (
+    behind_copies,
+    equal_results,
+    loop_side,
+    pair_results,
+)
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime.grouping import group_by_key
@@ -39,7 +44,9 @@ def kept_elements(search: "Search", before: Node, after: Node) -> KeptElements:
     kept = _with_alike(search, loop, other, KeptElements())
     if len(kept.origins) < count:
         kept = _with_alike(search, loop, other, kept, past_copies=True)
-    return kept if len(kept.origins) == count else _with_results(search, loop, other, kept)
+    if len(kept.origins) < count:
+        kept = _with_results(search, loop, other, kept)
+    return _with_dropped(search, loop, other, kept)
 
 
 def _with_alike(
@@ -73,6 +80,18 @@ def _with_results(search: "Search", loop: Node, other: Node, kept: KeptElements)
         for (first, *_), numbers in zip(firsts, others, strict=True):
             origins |= dict.fromkeys(numbers, first)
     return KeptElements(origins, merged)
+
+
+def _with_dropped(search: "Search", loop: Node, other: Node, kept: KeptElements) -> KeptElements:
+    """Return what is known of the elements, and which were dropped as equals of kept ones."""
+    counts = (len(node.instruction.shape.elements) for node in (loop, other))
+    dropped = next(counts) - next(counts) - len(kept.merged)
+    if dropped <= 0:
+        return kept
+    old = loop_side(search.before, loop)
+    known = {*kept.origins.values()}
+    equals = equal_results(search.before, old, known) if old.results else {}
+    return KeptElements(kept.origins, {**equals, **kept.merged})
 
 
 def taken_again(node: Node) -> Node | None:

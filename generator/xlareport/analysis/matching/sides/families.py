@@ -98,3 +98,7 @@ def _family_of_target(target: str) -> str | None:
         return None
     known = (family for pattern, family in _LIBRARIES if pattern.search(target))
     return next(known, f"call of {target}")
+
+
+JOINED = {"add": "sum", "maximum": "maximum", "minimum": "minimum", "multiply": "product"}
+"""What opcodes by which all-reduces combine values make of several values."""

@@ -1,6 +1,6 @@
 """Pairs the elements of a loop's carried tuple by what its body gives for them next."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -33,8 +33,8 @@ def loop_side(side: "Side", loop: Node) -> LoopSide:
     starts = side.graph.operands(holder) if holder.instruction.opcode == "tuple" else ()
     frame = side.homes.get(dict(loop.instruction.called).get("body", ""))
     names = _results_named(frame)
-    found = [None if frame is None else side.graph.resolve(frame, name) for name in names]
-    results = [behind_copies(side, element) for element in found if element is not None]
+    given = [None if frame is None else side.graph.resolve(frame, name) for name in names]
+    results = [behind_copies(side, element) for element in given if element is not None]
     count = len(loop.instruction.shape.elements)
     known = len(results) == len(starts) == count
     copied = [behind_copies(side, start) for start in starts]
@@ -80,6 +80,18 @@ def pair_results(
             others = _equals(search.after, new, numbers)
         if len(firsts) == len(others) and not _crosses(old, new, firsts, others):
             yield firsts, others
+
+
+def equal_results(side: "Side", old: LoopSide, kept: Collection[int]) -> Mapping[int, int]:
+    """Return the kept elements of a loop that others, which it dropped, start with and equal."""
+    equals = _equals(side, old, range(len(old.results)))
+    firsts = ((next((n for n in group if n in kept), None), group) for group in equals)
+    return {
+        number: first
+        for first, group in firsts
+        for number in group
+        if first is not None and number not in kept
+    }
 
 
 def _grouped(

@@ -36,8 +36,29 @@ def passed_operand(side: Side, node: Node) -> int | None:
         return 0
     ours, theirs = node.instruction.shape, operands[0][0].instruction.shape
     if ours.element_type == theirs.element_type and opcode in _OF_SAME_COUNT:
-        return 0 if ours.element_count == theirs.element_count is not None else None
+        is_same = ours.element_count == theirs.element_count is not None
+        return 0 if is_same and not _starts_otherwise(side, node) else None
     return _beside_neutral(side, node) if opcode in _NEUTRAL else None
+
+
+def reduces_nothing(side: Side, node: Node) -> bool:
+    """Return whether a reduction of one array has the elements of the array."""
+    return node.instruction.opcode == "reduce" and passed_operand(side, node) is not None
+
+
+def _starts_otherwise(side: Side, node: Node) -> bool:
+    """Return whether a reduction starts with a number that changes its elements."""
+    if node.instruction.opcode != "reduce":
+        return False
+    reducer = side.graph.module.callee(node.instruction, "to_apply")
+    opcode = reducer.root.opcode if reducer is not None and reducer.root is not None else ""
+    operands = side.graph.operands(node)
+    start = scalar_of(side, operands[-1][0]) if len(operands) > 1 else None
+    return opcode in _COUNTING and start is not None and start.lstrip("-") != _NEUTRAL[opcode]
+
+
+_COUNTING = frozenset({"add", "multiply"})
+"""Reductions whose start is written alike for every type where it changes nothing."""
 
 
 def _beside_neutral(side: Side, node: Node) -> int | None:

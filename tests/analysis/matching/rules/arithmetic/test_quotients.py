@@ -41,3 +41,35 @@ def test_a_quotient_that_something_else_reads_stays(read: Read) -> None:
     assert pairing is not None
     assert pairing.relation is not Relation.COMBINED
     assert matching.partner_after(Place("main", "div.1")) == Place("main", "div.1")
+
+
+_ADAM = """
+HloModule step
+ENTRY %main (m: f32[8], p: f32[], v: f32[8], w: f32[8]) -> f32[8] {
+  %m = f32[8]{0} parameter(0)
+  %p = f32[] parameter(1)
+  %v = f32[8]{0} parameter(2)
+  %w = f32[8]{0} parameter(3)
+  %mean = f32[8]{0} add(%m, %w)
+  %wide = f32[8]{0} broadcast(%p), dimensions={}
+  %hat = f32[8]{0} divide(%mean, %wide)
+  %square = f32[8]{0} multiply(%v, %v)
+  %deep = f32[8]{0} sqrt(%square)
+  %step = f32[8]{0} divide(%hat, %deep)
+  ROOT %out = f32[8]{0} subtract(%w, %step)
+}
+"""
+
+
+def test_a_quotient_that_was_taken_for_the_one_by_both_is_combined(read: Read) -> None:
+    after = _ADAM.replace("%hat = f32[8]{0} divide(%mean, %wide)\n", "\n")
+    after = after.replace(
+        "%square = f32[8]{0} multiply(%v, %v)", "%power = f32[8]{0} abs(%v)"
+    ).replace("sqrt(%square)", "sqrt(%power)")
+    after = after.replace(
+        "%step = f32[8]{0} divide(%hat, %deep)",
+        "%by = f32[8]{0} multiply(%wide, %deep)\n  %hat = f32[8]{0} divide(%mean, %by)",
+    ).replace("(%w, %step)", "(%w, %hat)")
+    pairing = match(read(_ADAM), read(after)).pairing_after(Place("main", "hat"))
+    assert pairing is not None
+    assert pairing.relation is Relation.COMBINED

@@ -172,6 +172,50 @@ def test_the_new_half_of_a_reduction_may_have_a_computation_of_its_own(read: Rea
         assert {*said.after} == {at("reduce"), at("reduce.9")}
 
 
+_CALLED_TWICE = """
+%total (p: f32[64,1024]) -> f32[64] {
+  %p = f32[64,1024]{1,0} parameter(0)
+  %zero = f32[] constant(0)
+  ROOT %reduce = f32[64]{0} reduce(%p, %zero), dimensions={1}, to_apply=%sum, metadata={op_name="f"}
+}
+
+ENTRY %main (a: f32[64,1024], b: f32[64,1024]) -> (f32[64], f32[64]) {
+  %a = f32[64,1024]{1,0} parameter(0)
+  %b = f32[64,1024]{1,0} parameter(1)
+  %call.1 = f32[64]{0} call(%a), to_apply=%total
+  %call.2 = f32[64]{0} call(%b), to_apply=%total
+  %out.1 = f32[64]{0} negate(%call.1)
+  %out.2 = f32[64]{0} sine(%call.2)
+  ROOT %out = (f32[64], f32[64]) tuple(%out.1, %out.2)
+}
+"""
+
+
+def _inlined_in_two(argument: str, number: int) -> str:
+    """Return a reduction of an argument in two halves, with numbered names."""
+    return (
+        f"  %bitcast.{number} = f32[64,32,32]{{2,1,0}} bitcast(%{argument})\n"
+        f"  %half.{number} = f32[64,32]{{1,0}} reduce(%bitcast.{number}, %zero), dimensions={{2}},"
+        " to_apply=%sum\n"
+        f"  %reduce.{number} = f32[64]{{0}} reduce(%half.{number}, %zero), dimensions={{1}},"
+        ' to_apply=%sum, metadata={op_name="f"}\n'
+    )
+
+
+def test_each_reduction_of_a_computation_called_twice_is_split(read: Read) -> None:
+    """Halves of the second are those of the instruction that the first is of."""
+    entry = "ENTRY" + _CALLED_TWICE.partition("ENTRY")[2]
+    lines = [line for line in entry.splitlines() if " call(" not in line]
+    halves = f"  %zero = f32[] constant(0)\n{_inlined_in_two('a', 1)}{_inlined_in_two('b', 2)}"
+    text = "\n".join(lines).replace("  %out.1", f"{halves}  %out.1").replace("(%call", "(%reduce")
+    matching = match(read(_SUM + _CALLED_TWICE), read(_SUM + text))
+    said = matching.pairing_before(Place("total", "reduce"))
+    assert said is not None
+    assert {*said.after} == {
+        at(f"{name}.{number}") for name in ("reduce", "half") for number in (1, 2)
+    }
+
+
 def _reduced_parts(opcode: str) -> str:
     return (
         f"  %{opcode} = f32[16,8]{{1,0}} {opcode}(%a)\n"

@@ -2,9 +2,10 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.search.nodes import dimension_numbers, is_free, reduces_nothing
+from xlareport.analysis.matching.search.nodes import dimension_numbers, is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.passed import reduces_nothing
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import SAME_ORDER
 from xlareport.knowledge.grades import Grade

@@ -16,11 +16,12 @@ from xlareport.analysis.matching.search.nodes import (
 )
 from xlareport.analysis.matching.search.reasons import AfterLoop
 from xlareport.analysis.matching.search.search import NodePair, Search
+from xlareport.analysis.matching.sides.families import JOINED
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.halves import START
 from xlareport.analysis.matching.sides.leftovers import unread_heavy
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.hlo.opcode_groups import JOINED, REARRANGEMENTS
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
 _ALL_REDUCE = "all-reduce"
