@@ -165,5 +165,9 @@ def window_train_step(state, batch):
 
 if __name__ == "__main__":
     with jax.set_mesh(mesh):
-        low = jax.jit(window_train_step, donate_argnums=0).trace(state, batch).lower(lowering_platforms=("cuda",))
+        low = (
+            jax.jit(window_train_step, donate_argnums=0)
+            .trace(state, batch)
+            .lower(lowering_platforms=("cuda",))
+        )
         print("ok", len(low.compile().as_text()))

@@ -7,7 +7,12 @@ around "data" (shard_map, ppermute); a slow copy of the image tower whose featur
 
 import os
 
-os.environ.update(JAX_PLATFORMS="cpu", TPU_SKIP_MDS_QUERY="1", TPU_WORKER_HOSTNAMES="localhost", ALLOW_MULTIPLE_LIBTPU_LOAD="1")
+os.environ.update(
+    JAX_PLATFORMS="cpu",
+    TPU_SKIP_MDS_QUERY="1",
+    TPU_WORKER_HOSTNAMES="localhost",
+    ALLOW_MULTIPLE_LIBTPU_LOAD="1",
+)
 import jax, jax.numpy as jnp, numpy as np
 from jax import lax
 from jax.experimental import topologies
@@ -91,7 +96,13 @@ def layers(x, p, mask=None):
 
 def see(p, pixels, key=None):
     x = pixels.astype(bf) / 127.5 - 1
-    x = lax.conv_general_dilated(x, p["patch"].astype(bf), (PATCH, PATCH), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    x = lax.conv_general_dilated(
+        x,
+        p["patch"].astype(bf),
+        (PATCH, PATCH),
+        "VALID",
+        dimension_numbers=("NHWC", "HWIO", "NHWC"),
+    )
     place = jax.image.resize(p["position"], (SIDE, SIDE, D), "bilinear")
     x = (x + place.astype(bf)).reshape(B, SIDE * SIDE, D)
     if key is not None:
@@ -137,7 +148,9 @@ def judged(a, b, scale, shift):
         return lax.psum(total, "data")
 
     names = P("data", None)
-    return jax.shard_map(local, mesh=mesh, in_specs=(names, names, P(), P()), out_specs=P(), axis_names={"data"})(a, b, scale, shift)
+    return jax.shard_map(
+        local, mesh=mesh, in_specs=(names, names, P(), P()), out_specs=P(), axis_names={"data"}
+    )(a, b, scale, shift)
 
 
 def loss(params, teacher, g):
@@ -150,9 +163,15 @@ def loss(params, teacher, g):
 
 
 def pair_train_step(state, batch):
-    (value, parts), grads = jax.value_and_grad(loss, has_aux=True)(state["params"], state["teacher"], batch)
+    (value, parts), grads = jax.value_and_grad(loss, has_aux=True)(
+        state["params"], state["teacher"], batch
+    )
     step = state["step"] + 1
-    rate = 1e-4 * jnp.minimum(1.0, step.astype(f32) / 1000) * lax.rsqrt(jnp.maximum(step.astype(f32) / 1000, 1.0))
+    rate = (
+        1e-4
+        * jnp.minimum(1.0, step.astype(f32) / 1000)
+        * lax.rsqrt(jnp.maximum(step.astype(f32) / 1000, 1.0))
+    )
 
     def lion(p, g, m):
         way = jnp.sign(0.9 * m.astype(f32) + 0.1 * g)
@@ -167,5 +186,9 @@ def pair_train_step(state, batch):
 
 if __name__ == "__main__":
     with jax.set_mesh(mesh):
-        low = jax.jit(pair_train_step, donate_argnums=0).trace(state, batch).lower(lowering_platforms=("tpu",))
+        low = (
+            jax.jit(pair_train_step, donate_argnums=0)
+            .trace(state, batch)
+            .lower(lowering_platforms=("tpu",))
+        )
         print("ok", len(low.compile().as_text()))
