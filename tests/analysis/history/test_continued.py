@@ -79,6 +79,14 @@ def test_a_fusion_that_combines_two_continues_neither(read: Read) -> None:
     assert not is_in_continued_computation(together, _WAVE, _NEW_WAVE)
 
 
+def test_a_fusion_that_was_merged_into_another_does_not_go_on(read: Read) -> None:
+    """What it held was fused into the other one."""
+    former, holder = Place("main", "turned.fusion"), Place("called", "offload")
+    pairing = Pairing((former,), (holder,), Grade.EXACT, "", Relation.ABSORBED)
+    merged = Matching(read(_PLAIN), read(_ASYNC), {}, (pairing,))
+    assert not is_in_continued_computation(merged, _WAVE, _NEW_WAVE)
+
+
 def test_several_copies_of_what_is_left_without_users_are_clones() -> None:
     """One that takes over from the original replaces it; more than one are its clones."""
     old, new, other = Place("f", "x"), Place("f.1", "x.1"), Place("f.2", "x.2")

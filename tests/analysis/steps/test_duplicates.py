@@ -44,6 +44,17 @@ def test_equal_operands_make_duplicates(
     assert are_duplicates(module, Place("main", "x"), Place("main", "y")) == equal
 
 
+def test_elements_of_equal_tuples_are_duplicates(read: Read) -> None:
+    tuples = "".join(
+        f"  %pair.{n} = (f32[8]{{0}}, f32[8]{{0}}) tuple(%t.{n}, %a)\n" for n in (1, 2)
+    )
+    text = _TEXT.replace("  %x", f"{tuples}  %x")
+    for element, equal in ((0, True), (1, False)):
+        lines = text.replace("FIRST", "get-tuple-element(%pair.1), index=0")
+        lines = lines.replace("SECOND", f"get-tuple-element(%pair.2), index={element}")
+        assert are_duplicates(read(lines), Place("main", "x"), Place("main", "y")) == equal
+
+
 def test_another_layout_is_no_duplicate(read: Read) -> None:
     text = _TEXT.replace("FIRST", "tanh(%a)").replace("SECOND", "tanh(%a)")
     module = read(text.replace("%y = f32[8]{0}", "%y = f32[8]{0:S(1)}"))

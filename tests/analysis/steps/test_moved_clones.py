@@ -47,3 +47,23 @@ def test_the_clone_of_what_is_still_read_is_a_clone(read: Read) -> None:
     before, after = (text.replace("ROOT %out", keep) for text in (_BEFORE, _AFTER))
     change = step(read(before), read(after))
     assert "cloned 1 negate" in change.headline
+
+
+def test_what_took_the_place_of_an_original_that_is_left_is_no_new_name_of_it(read: Read) -> None:
+    text = (
+        "HloModule m\n\nENTRY %main (a: f32[2,8], b: f32[4,8]) -> f32[2,4] {\n"
+        "  %a = f32[2,8]{1,0} parameter(0)\n  %b = f32[4,8]{1,0} parameter(1)\n"
+        "  %dot.1 = f32[2,4]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+        "LINES  ROOT %out = f32[2,4]{1,0} sine(%READ)\n}\n"
+    )
+    lines = (
+        "  %turned = f32[8,4]{1,0} transpose(%b), dimensions={1,0}\n  %dot.2 = f32[2,4]{1,0}"
+        " dot(%a, %turned), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    )
+    before = read(text.replace("LINES", "").replace("READ", "dot.1"))
+    after = read(text.replace("LINES", lines).replace("READ", "dot.2"))
+    change = step(before, after)
+    words = " ".join((change.headline, *change.account))
+    assert "`%dot.1` in `main` has no live users now: `%dot.2` took its place" in words
+    assert "(now `%dot.2`)" in words
+    assert {str(known.after) for known in change.added} == {"main/%turned", "main/%dot.2"}

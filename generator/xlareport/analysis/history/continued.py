@@ -35,6 +35,7 @@ def is_in_continued_computation(matching: Matching, before: Place, after: Place)
     """Return whether the computation of a new place continues that of the old one.
 
     A fusion can continue with a clone of its computation, while the original is left uncalled.
+    One that was merged into another does not.
     """
     if matching.computations.get(before.computation, before.computation) == after.computation:
         return True
@@ -46,4 +47,6 @@ def is_in_continued_computation(matching: Matching, before: Place, after: Place)
         Place(homes_of(matching.before)[before.computation], former.name)
     )
     continued = Place(homes_of(matching.after)[after.computation], holder.name)
-    return pairing is not None and len(pairing.before) == 1 and continued in pairing.after
+    if pairing is None or pairing.relation is Relation.ABSORBED:
+        return False
+    return len(pairing.before) == 1 and continued in pairing.after

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from xlareport.analysis.matching.search.reasons import ComputedElement
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.groups import ChangeGroup
@@ -127,6 +128,8 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
 
 _TAKEN_IN = 100.0
 """Importance of work that went into a fusion that was there before, into a branch, or out."""
+_COMPUTED = 100.0
+"""Importance of an element of a loop that is computed from another one: the loop counts less."""
 _NOTES = 0.001
 """Importance of a backend config in which only defaults were set, and of frontend attributes."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
@@ -148,6 +151,8 @@ def _group_weight(group: ChangeGroup) -> float:
         return _TAKEN_IN * group.count
     if group.sets_defaults or group.is_mark:
         return _NOTES * group.count
+    if isinstance(group.changes[0].reason, ComputedElement):
+        return _COMPUTED * group.count
     heavy = 1.0 if group.kind in _LIGHT else heaviest(group.opcodes)
     return words_of_kinds()[group.kind].importance * heavy * group.count
 

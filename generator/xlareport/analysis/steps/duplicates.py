@@ -8,7 +8,6 @@ _MOST_COMPARED = 64
 """Pairs of instructions that are compared; beyond, two are not known to be equal."""
 _OF_ITS_OWN = frozenset({"custom-call", "infeed", "outfeed", "parameter", "recv", "rng", "send"})
 """Opcodes whose results may differ although the lines are equal."""
-_ELEMENT = "get-tuple-element"
 
 
 def are_duplicates(module: HloModule, place: Place, other: Place) -> bool:
@@ -16,7 +15,7 @@ def are_duplicates(module: HloModule, place: Place, other: Place) -> bool:
     lines = module.find(*place), module.find(*other)
     if lines[0] is None or lines[1] is None or place.computation != other.computation:
         return False
-    if lines[0].opcode == _ELEMENT or lines[0].shape.text != lines[1].shape.text:
+    if lines[0].shape.text != lines[1].shape.text:
         return False
     forms = Forms()
     known = module.by_name[place.computation].by_name

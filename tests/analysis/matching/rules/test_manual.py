@@ -179,6 +179,36 @@ def test_a_call_that_lost_its_operand_is_no_part(read: Read) -> None:
     match(read(WHOLE), read(PARTS.replace("custom-call(%copy.0)", "custom-call()")))
 
 
+def test_calls_that_read_the_same_elements_are_parts_in_the_order_of_these(read: Read) -> None:
+    named = ', metadata={op_name="jit(f)/shard_map"}'
+    head = "HloModule m\n\nENTRY %main.NUMBER (a: f32[4]) -> (f32[8], f32[8], f32[2]) {\n"
+    before = head.replace("NUMBER", "1") + (
+        "  %a = f32[4]{0} parameter(0)\n"
+        '  %many = (f32[4]{0}, f32[4]{0}, f32[2]{0}) custom-call(%a), custom_call_target="f"\n'
+        + "".join(
+            f"  %e{n} = f32[{size}]{{0}} get-tuple-element(%many), index={n}\n"
+            for n, size in enumerate((4, 4, 2))
+        )
+        + "  ROOT %out = (f32[8]{0}, f32[8]{0}, f32[2]{0}) custom-call(%e0, %e1, %e2),"
+        f' custom_call_target="xla.sdy.LocalToGlobalShape"{named}\n}}\n'
+    )
+    after = head.replace("NUMBER", "2") + (
+        "  %b = f32[4]{0} parameter(0)\n"
+        '  %several = (f32[4]{0}, f32[4]{0}, f32[2]{0}) custom-call(%b), custom_call_target="g"\n'
+        + "".join(
+            f"  %x{n} = f32[{size}]{{0}} get-tuple-element(%several), index={n}\n"
+            f"  %y{n} = f32[{size}]{{0}} copy(%x{n}){named}\n"
+            f"  %z{n} = f32[{whole}]{{0}} custom-call(%y{n}),"
+            f' custom_call_target="SPMDShardToFullShape"{named}\n'
+            for n, size, whole in ((0, 4, 8), (2, 2, 2), (1, 4, 8))
+        )
+        + "  ROOT %t = (f32[8]{0}, f32[8]{0}, f32[2]{0}) tuple(%z0, %z1, %z2)\n}\n"
+    )
+    pairing = match(read(before), read(after)).pairing_before(Place("main.1", "out"))
+    assert pairing is not None
+    assert [place.instruction for place in pairing.after[:3]] == ["z0", "z1", "z2"]
+
+
 def test_the_account_names_the_target_of_the_calls_that_a_call_was_split_into(read: Read) -> None:
     change = step(read(WHOLE), read(PARTS))
     words = " ".join((change.headline, *change.account))

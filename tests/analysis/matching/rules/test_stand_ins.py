@@ -664,6 +664,36 @@ def test_a_constant_that_a_sum_reads_last_now_replaced_the_constant_that_it_read
     assert pairing.after == (Place("main", "ones.9"),)
 
 
+def test_what_is_read_without_a_copy_now_is_what_the_copy_read(read: Read) -> None:
+    before = """
+HloModule m
+
+ENTRY %main (a: f32[8,2,4], w: f32[16,3]) -> f32[4,3] {
+  %a = f32[8,2,4]{2,0,1} parameter(0)
+  %w = f32[16,3]{1,0} parameter(1)
+  %turned = f32[4,2,8]{0,2,1} transpose(%a), dimensions={2,1,0}
+  %reshape.1 = f32[4,16]{0,1} reshape(%turned)
+  %copy.2 = f32[4,16]{1,0} copy(%reshape.1)
+  ROOT %dot.3 = f32[4,3]{1,0} dot(%copy.2, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+    after = (
+        before.replace(
+            "%turned = f32[4,2,8]{0,2,1} transpose(%a), dimensions={2,1,0}",
+            "%bitcast.8 = f32[4,2,8]{0,2,1} bitcast(%a)",
+        )
+        .replace(
+            "  %reshape.1 = f32[4,16]{0,1} reshape(%turned)\n"
+            "  %copy.2 = f32[4,16]{1,0} copy(%reshape.1)\n",
+            "  %bitcast.9 = f32[4,16]{0,1} bitcast(%bitcast.8)\n",
+        )
+        .replace("dot(%copy.2, %w)", "dot(%bitcast.9, %w)")
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "reshape.1")) == Place("main", "bitcast.9")
+    assert matching.partner_after(Place("main", "copy.2")) is None
+
+
 _REDUCES_NOTHING = """HloModule m
 
 %add (x: f32[], y: f32[]) -> f32[] {

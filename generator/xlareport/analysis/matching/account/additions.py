@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
 from xlareport.analysis.matching.account.combined_parts import reasons_by_partial_results
+from xlareport.analysis.matching.account.computed_elements import computed_element
 from xlareport.analysis.matching.account.copies_by_name import CopiesByName
 from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.led_to import led_to
@@ -272,6 +273,9 @@ class Additions:
         if taken is not None:
             yield Grade.MATCHED, taken
         yield from _reasons_by_loops(node)
+        computed = computed_element(self._search, node)
+        if computed is not None:
+            yield Grade.MATCHED, computed
         held = node.frame.callees.get(line.name)
         if held is not None and not holds_no_old_work(self._search, held):
             yield Grade.GUESSED, "no instruction before was found for what it holds"

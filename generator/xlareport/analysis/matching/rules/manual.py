@@ -57,12 +57,12 @@ def _split_known(search: Search) -> None:
         for passes in (_is_copy, _is_copied)
     )
     for node in whole:
-        chosen = _chosen(search, node, parts) or _ordered_calls(node, calls)
+        chosen = _chosen(search, node, parts) or _ordered_calls(search, node, calls)
         if chosen:
             _link(search, node, chosen)
 
 
-def _ordered_calls(whole: Node, calls: Sequence[Node]) -> list[Node]:
+def _ordered_calls(search: Search, whole: Node, calls: Sequence[Node]) -> list[Node]:
     """Return the free calls of a framework op for each of several arrays, if all are in order."""
     target, shapes = _SPLIT[target_of(whole)], whole.instruction.shape.elements
     alike = [
@@ -70,8 +70,27 @@ def _ordered_calls(whole: Node, calls: Sequence[Node]) -> list[Node]:
         for call in calls
         if is_free(call) and target_of(call) == target and origin(call) == origin(whole)
     ]
-    in_order = len(shapes) == len(alike) > 1 and all(map(_gives, alike, shapes))
-    return alike if in_order and origin(whole) else []
+    if not origin(whole) or not len(shapes) == len(alike) > 1:
+        return []
+    orders = (alike, _by_element(search, whole, alike))
+    return next((order for order in orders if order and all(map(_gives, order, shapes))), [])
+
+
+def _by_element(search: Search, whole: Node, calls: Sequence[Node]) -> list[Node]:
+    """Return calls in the order in which a call for several arrays reads the same elements.
+
+    Empty unless both sides read each element of one tuple.
+    """
+    after = search.after
+    read = [_behind(after, after.graph.operands(call)[0], _is_copied)[0] for call in calls]
+    before = search.before
+    own = [_behind(before, operand, _is_stated)[0] for operand in before.graph.operands(whole)]
+    givers = {node for node, _ in own}, {node for node, _ in read}
+    if any(len(nodes) > 1 for nodes in givers):
+        return []
+    places = {path: call for (_, path), call in zip(read, calls, strict=True)}
+    ordered = [places.get(path) for _, path in own]
+    return [call for call in ordered if call is not None] if len(places) == len(own) else []
 
 
 def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> list[Node]:

@@ -158,9 +158,11 @@ _NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parame
 def behind_no_op(side: Side, node: Node, other: Node) -> Node:
     """Return the free operand whose value a node has, unless `other` does the same as the node.
 
-    A broadcast to the dimensions that are there, a select between a value and itself, or a
-    reduction of dimensions of one element.
+    A broadcast to the dimensions that are there, a select between a value and itself, a reduction
+    of dimensions of one element, or a copy to a layout that is no longer asked for.
     """
+    if opcode_of(node) == "copy":
+        return _in_former_layout(side, node, other) or node
     if opcode_of(node) == "reduce" and opcode_of(other) not in {"reduce", *REARRANGEMENTS}:
         read = read_at(side, node, 0) if reduces_nothing(side, node) else None
         alike = read is not None and is_free(read) and opcode_of(read) == opcode_of(other)
@@ -173,6 +175,15 @@ def behind_no_op(side: Side, node: Node, other: Node) -> Node:
     old, new = source.instruction.shape, node.instruction.shape
     alike = (old.element_type, old.dimensions) == (new.element_type, new.dimensions)
     return source if same and alike and not path and is_free(source) else node
+
+
+def _in_former_layout(side: Side, copy: Node, other: Node) -> Node | None:
+    """Return the free move that a copy read, if another move now gives what that gave, uncopied."""
+    source = read_at(side, copy, 0)
+    if source is None or not is_free(source) or not {*map(opcode_of, (source, other))} <= _RESHAPES:
+        return None
+    same = source.instruction.shape == other.instruction.shape != copy.instruction.shape
+    return source if same else None
 
 
 def are_reordered(node: Node, other: Node) -> bool:

@@ -155,6 +155,20 @@ class TakenOut(Struct, frozen=True):
         return f"takes the result of %{self.member} out of %{self.whole}"
 
 
+class ComputedElement(Struct, frozen=True):
+    """A new sum that is an element of a loop, which the loop counted itself before."""
+
+    loop: str
+    """The name of the loop, without `%`."""
+    element: int
+    counter: int
+    """The number of the element that it is computed from."""
+
+    def __str__(self) -> str:
+        """Return `computes element 2 of %while.1 from element 0`."""
+        return f"computes element {self.element} of %{self.loop} from element {self.counter}"
+
+
 class PartialResults(Struct, frozen=True):
     """A new sum over devices of the partial results of several instructions."""
 
@@ -193,6 +207,7 @@ Reason: TypeAlias = (
     | InBranch
     | BothBranches
     | TakenOut
+    | ComputedElement
     | WithUser
     | PartialResults
     | Masked

@@ -37,7 +37,7 @@ def kept_elements(search: "Search", before: Node, after: Node) -> KeptElements:
     as many as are left without duplicates. Where a pass copies initial values, what it copies is
     compared.
     """
-    loop, other = _loop(search.before, before), _loop(search.after, after)
+    loop, other = loop_of(search.before, before), loop_of(search.after, after)
     if loop is None or other is None:
         return KeptElements()
     count = len(other.instruction.shape.elements)
@@ -129,7 +129,7 @@ def loop_given(side: "Side", node: Node) -> Node | None:
     return node.frame.node(users[0]) if [user.opcode for user in users] == ["while"] else None
 
 
-def _loop(side: "Side", node: Node) -> Node | None:
+def loop_of(side: "Side", node: Node) -> Node | None:
     """Return a loop, of its body's parameter too; None of anything else."""
     if node.instruction.opcode == "while":
         return node

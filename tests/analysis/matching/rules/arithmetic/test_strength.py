@@ -216,3 +216,27 @@ def test_a_sum_over_one_element_is_looked_behind(read: Read) -> None:
     assert pairing is not None
     assert pairing.relation is Relation.SPLIT
     assert str(pairing.reason) == "%multiply.5 multiplies the same values"
+
+
+def test_a_dot_of_another_dot_that_became_a_product_goes_on_too(read: Read) -> None:
+    head = "  %zero = f32[] constant(0)\n  %e = f32[8,4]{1,0} transpose(%c), dimensions={1,0}\n"
+    before = _module(
+        head + "  %dot.1 = f32[4]{0} dot(%c, %b), lhs_contracting_dims={1},"
+        " rhs_contracting_dims={0}\n  %dot.2 = f32[8]{0} dot(%e, %dot.1),"
+        " lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  ROOT %out = f32[8]{0} tanh(%dot.2)\n",
+        "f32[8]",
+    )
+    after = _module(
+        head + "  %wide.1 = f32[4,8]{1,0} broadcast(%b), dimensions={1}\n"
+        "  %multiply.5 = f32[4,8]{1,0} multiply(%c, %wide.1)\n"
+        "  %reduce.6 = f32[4]{0} reduce(%multiply.5, %zero), dimensions={1}, to_apply=%sum\n"
+        "  %wide.2 = f32[8,4]{1,0} broadcast(%reduce.6), dimensions={1}\n"
+        "  %multiply.7 = f32[8,4]{1,0} multiply(%e, %wide.2)\n"
+        "  %reduce.8 = f32[8]{0} reduce(%multiply.7, %zero), dimensions={1}, to_apply=%sum\n"
+        "  ROOT %out = f32[8]{0} tanh(%reduce.8)\n",
+        "f32[8]",
+    )
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "dot.2"))
+    assert pairing is not None
+    assert [place.instruction for place in pairing.after] == ["reduce.8", "multiply.7"]

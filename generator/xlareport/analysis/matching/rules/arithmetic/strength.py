@@ -15,10 +15,20 @@ _MOVES = REARRANGEMENTS | {"broadcast", "convert"}
 _MOST_MOVES = 8
 """Moves in a row that are looked behind."""
 _OPERANDS = 2
+_MOST_ROUNDS = 8
+"""Limit on chains of such dots, each of which reads the result of the previous one."""
 
 
 def reduced(search: Search) -> None:
     """Pair dots with multiplications of the same two values, if each is the only one."""
+    for _ in range(_MOST_ROUNDS):
+        count = len(search.links)
+        _reduce_known(search)
+        if len(search.links) == count:
+            return
+
+
+def _reduce_known(search: Search) -> None:
     dots = [node for node in search.before.open() if node.instruction.opcode == "dot"]
     products = [node for node in search.after.open() if _is_product(node)]
     if not (dots and products):
