@@ -378,6 +378,11 @@ def test_what_a_policy_keeps_is_not_for_a_checkpoint_around_more() -> None:
     assert "keeps all 2, which" in each
     assert each.endswith("nothing_saveable, or no policy, recomputes them.")
     assert "policy" not in list_sentences(memory)[0]
+    copied = replace(memory, stacked_at_peak=(state,))
+    copied = replace(copied, stack_copies=(StackCopy(("fusion.1", ()), 2 << 20, dot),))
+    (moved,) = list_sentences(replace(copied, kept_by_policy=(dot,)))
+    assert "2 buffers (1 of them copied or transposed)" in moved
+    assert "The policy of jax.checkpoint keeps 1 of them (2.0 MiB), which" in moved
 
 
 def test_random_numbers_of_which_a_share_is_used_are_drawn_per_shard() -> None:
