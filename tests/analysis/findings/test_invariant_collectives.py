@@ -93,6 +93,15 @@ def test_a_sum_has_another_remedy(case_of: MakeCase) -> None:
     assert finding.suggestion.endswith("compute the value outside of the loop.")
 
 
+def test_an_exchange_has_the_sharding_that_the_loop_reads_as_remedy(case_of: MakeCase) -> None:
+    text = LOOP.replace(
+        "g = f32[256,1024] all-gather(w), channel_id=1, dimensions={0},",
+        "g = f32[64,1024] all-to-all(w), channel_id=1, dimensions={0},",
+    )
+    (finding,) = invariant_collectives(case_of(text))
+    assert finding.suggestion.endswith("to the sharding that the loop reads, outside of the loop.")
+
+
 def test_of_a_combined_collective_the_operands_that_stay_count(case_of: MakeCase) -> None:
     both = "(f32[256,1024], f32[256,1024])"
     combined = LOOP.replace(

@@ -28,6 +28,13 @@ LEAST_BYTES = 64 << 10
 LEAST_SHARE = 0.05
 """Of what all collectives send per device."""
 
+_ADVICE = {
+    "all-gather": "`jax.lax.with_sharding_constraint` to the gathered sharding outside of the "
+    "loop. The result then uses memory during the whole loop.",
+    "all-to-all": "`jax.lax.with_sharding_constraint` to the sharding that the loop reads, outside "
+    "of the loop.",
+}
+_VALUE = "compute the value outside of the loop."
 _UNKNOWN = " of unknown trip count"
 
 
@@ -135,12 +142,7 @@ def _finding(repeats: list[_Repeat], sent: float) -> Finding:
         ),
         suggestion=(
             f"Do it once before {_which_loop(first)} and let the loop read the result: "
-            + (
-                "`jax.lax.with_sharding_constraint` to the gathered sharding outside of the loop. "
-                "The result then uses memory during the whole loop."
-                if first.figures.collective.kind == "all-gather"
-                else "compute the value outside of the loop."
-            )
+            f"{_ADVICE.get(first.figures.collective.kind, _VALUE)}"
         ),
         grade="matched",
         weight=seconds,

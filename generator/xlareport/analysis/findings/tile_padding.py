@@ -163,9 +163,10 @@ def _advise(shape: Shape) -> str:
         for number, own, whole in rounded_dimensions(shape)
     ]
     if rounded:
+        goal = "it a multiple" if len(rounded) == 1 else "these multiples"
         return (
-            f"In tiles {english.listing(rounded)}: make such dimensions multiples of the tile on "
-            "each device, or move a large dimension to the end."
+            f"In its tiles, {english.listing(rounded)}: make {goal} of the tile on each device, or "
+            "move a large dimension to the end."
         )
     return (
         "Make the two most minor dimensions multiples of the tile, or move a large dimension to "
