@@ -68,6 +68,20 @@ def told(*rows: ValueRow) -> list[str]:
     return list_sentences(memory)
 
 
+def test_scores_of_attention_are_not_to_be_cut_or_narrowed_but_fused() -> None:
+    scores = replace(row("now", "fusion", PeakRole.WORKING), index=(1,))
+    saving = Saving(8 << 20, 6 << 20, 5 << 20, ((("now", (1,)), 1 << 20),))
+    memory = replace(EMPTY, saving=saving, saving_values=(scores,), peak_instruction="now")
+    purposes = ValuePurposes(scores={"now": frozenset({1})})
+    (sentence,) = list_sentences(replace(memory, purposes=purposes))
+    assert "is scores of attention, their softmax or gradients" in sentence
+    assert "attention in one kernel" in sentence
+    other = ValuePurposes(scores={"now": frozenset({0})})
+    assert "recomputation does not help" in list_sentences(replace(memory, purposes=other))[0]
+    whole = ValuePurposes(scores={"now": frozenset()})
+    assert "scores of attention" in list_sentences(replace(memory, purposes=whole))[0]
+
+
 def test_what_the_peak_instruction_works_on_is_not_to_be_recomputed() -> None:
     logits = row("dot.1", "fusion", PeakRole.WORKING, "jit(f)/jvp(logits)/dot_general")
     gradient = row("now", "fusion", PeakRole.WORKING, "jit(f)/transpose(jvp(loss))/mul")
