@@ -4589,6 +4589,7 @@ var xlareport = (() => {
   var LEAST_KEY = 34;
   var SAMPLE = 1e3;
   var BESIDE2 = 4;
+  var SQUEEZED = 1.05;
   function firstColumns({ columns: columns2, rows: rows2, sort }, narrow) {
     const told = columns2.some((column) => column.kind === "sentence");
     const most = narrow ? told ? NARROW_SENTENCES : NARROW : FIRST2;
@@ -4619,21 +4620,23 @@ var xlareport = (() => {
   var isNumber = ({ kind }) => NUMBERS.has(kind);
   var headWidth = ({ title: title2 }) => title2.length + 2 + BESIDE2;
   function dividedRoom(wanted2, firm, room, told = [], heads = []) {
-    const total = wanted2.reduce((sum2, width) => sum2 + width, 0);
+    const total = wanted2.reduce((sum3, width) => sum3 + width, 0);
     const key = Math.max(LEAST2, Math.min(LEAST_KEY, room / 2));
     const names2 = wanted2.map(
       (width, place2) => firm[place2] ? width : Math.min(width, Math.max(heads[place2] ?? 0, place2 ? LEAST2 : key))
     );
     const sentences = told.filter(Boolean).length;
-    const others = names2.reduce((sum2, width, place2) => sum2 + (told[place2] ? 0 : width), 0);
+    const others = names2.reduce((sum3, width, place2) => sum3 + (told[place2] ? 0 : width), 0);
     const left = Math.min(room * SENTENCE, (room - others) / Math.max(1, sentences));
     const least = wanted2.map(
       (width, place2) => told[place2] ? Math.min(width, Math.max(LEAST_SENTENCE, left)) : names2[place2]
     );
-    const spare = total - least.reduce((sum2, width) => sum2 + width, 0);
+    const spare = total - least.reduce((sum3, width) => sum3 + width, 0);
     if (total <= room) return wanted2.map((width) => width * room / total);
     const share = spare ? Math.max(0, room - total + spare) / spare : 0;
-    return wanted2.map((width, place2) => least[place2] + (width - least[place2]) * share);
+    const widths = wanted2.map((width, place2) => least[place2] + (width - least[place2]) * share);
+    const sum2 = widths.reduce((all, width) => all + width, 0);
+    return sum2 > room && sum2 <= SQUEEZED * room ? widths.map((width) => width * room / sum2) : widths;
   }
 
   // src/tables/export.js

@@ -22,6 +22,8 @@ const LEAST_KEY = 34;
 const SAMPLE = 1000;
 /** Characters beside the text: the sign of the order, the padding. */
 const BESIDE = 4;
+/** Part of the room that columns may want and still be squeezed into it: their widths are estimates, a bit large. */
+const SQUEEZED = 1.05;
 
 /**
  * Returns the columns that stand there at first: the leading ones that have a value in any row, and the one that
@@ -104,5 +106,7 @@ export function dividedRoom(wanted, firm, room, told = [], heads = []) {
   const spare = total - least.reduce((sum, width) => sum + width, 0);
   if (total <= room) return wanted.map((width) => (width * room) / total);
   const share = spare ? Math.max(0, room - total + spare) / spare : 0;
-  return wanted.map((width, place) => least[place] + (width - least[place]) * share);
+  const widths = wanted.map((width, place) => least[place] + (width - least[place]) * share);
+  const sum = widths.reduce((all, width) => all + width, 0);
+  return sum > room && sum <= SQUEEZED * room ? widths.map((width) => (width * room) / sum) : widths;
 }

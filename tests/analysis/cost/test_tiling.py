@@ -9,6 +9,7 @@ from xlareport.analysis.cost.tiling import (
     main_memory_size,
     minor_to_major,
     padded_size,
+    rounded_dimensions,
     sum_padding,
 )
 from xlareport.hlo.shape import parse_shape
@@ -30,6 +31,13 @@ from xlareport.hlo.shape import parse_shape
 )
 def test_only_the_outer_tile_pads(text: str, size: int) -> None:
     assert padded_size(parse_shape(text)) == size
+
+
+def test_dimensions_that_a_tile_rounds_up_are_told() -> None:
+    image = parse_shape("bf16[64,224,224,3]{0,3,2,1:T(4,128)(2,1)}")
+    assert rounded_dimensions(image) == [(0, 64, 128), (3, 3, 4)]
+    assert rounded_dimensions(parse_shape("f32[8,200]{1,0:T(8,128)}")) == [(1, 200, 256)]
+    assert rounded_dimensions(parse_shape("f32[3]{0}")) == []
 
 
 def test_a_tuple_is_allocated_array_by_array() -> None:

@@ -1,6 +1,7 @@
 """Values of known purpose: parts of a sum, operands of a collective in a row, random numbers."""
 
 import pytest
+from tests.analysis.findings.texts import FINDINGS, read_texts
 from tests.modules import parse_module
 
 from xlareport.analysis.cost.activations import Activation
@@ -49,6 +50,17 @@ def test_the_sum_has_the_size_of_what_adds_the_parts() -> None:
 def test_a_batched_product_that_nothing_adds_up_has_no_parts() -> None:
     module = parse_module(MODULE.replace("dimensions={0}", "dimensions={1}"))
     assert find_partial_sums(module, count_cost(module)) == {}
+
+
+def test_scores_of_attention_are_found_among_the_values_that_are_asked_for() -> None:
+    text = read_texts(FINDINGS / "attention-scores" / "by_hand.txt")["having"]
+    module = parse_module(text)
+    purposes = find_purposes(module, count_cost(module), ["f", "l"])
+    assert purposes.scores == {"f": {1}}
+    assert purposes.are_scores("f", (1,))
+    assert not purposes.are_scores("f", (0,))
+    assert not purposes.are_scores("l", ())
+    assert not find_purposes(module, count_cost(module), ["l"]).scores
 
 
 JOINED = """HloModule m

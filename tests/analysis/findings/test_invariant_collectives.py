@@ -20,6 +20,47 @@ def test_all_iterations_but_the_first_send_again(case_of: MakeCase) -> None:
     assert "with_sharding_constraint" in finding.suggestion
 
 
+OUTER = """outer_body {
+  s = (s32[], f32[64,1024], f32[64,1024]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  w = f32[64,1024] get-tuple-element(s), index=1
+  x = f32[64,1024] get-tuple-element(s), index=2
+  zero = s32[] constant(0)
+  t = (s32[], f32[64,1024], f32[64,1024]) tuple(zero, w, x)
+  loop = (s32[], f32[64,1024], f32[64,1024]) while(t), condition=condition, body=body
+  y = f32[64,1024] get-tuple-element(loop), index=2
+  ROOT r = (s32[], f32[64,1024], f32[64,1024]) tuple(next, w, y)
+}
+
+outer_condition {
+  s = (s32[], f32[64,1024], f32[64,1024]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(4)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+
+ENTRY"""
+
+
+def test_loops_around_that_change_nothing_count_too(case_of: MakeCase) -> None:
+    entry = "while(t), condition=outer_condition, body=outer_body"
+    head, _, rest = LOOP.partition("ENTRY")
+    text = head + OUTER + rest.replace("while(t), condition=condition, body=body", entry)
+    text = text.replace("ROOT loop =", "ROOT steps =")
+    (finding,) = invariant_collectives(case_of(text))
+    # 31 times three parts of 256 KiB
+    assert "at least 23.3 MiB per device are sent again" in finding.evidence
+    assert "in each of 8 iterations of `loop`, 4 times in `steps`, from `w`" in finding.evidence
+    assert finding.suggestion.startswith("Do it once before `steps`, the outer loop, and let")
+    changed = text.replace("tuple(next, w, y)\n}\n\nouter", "tuple(next, y, w)\n}\n\nouter")
+    assert changed != text
+    (finding,) = invariant_collectives(case_of(changed))
+    assert "in each of 8 iterations of `loop`, from `w`" in finding.evidence
+    assert finding.suggestion.startswith("Do it once before the loop and let")
+
+
 def test_a_loop_that_sends_once_sends_nothing_again(case_of: MakeCase) -> None:
     assert not list(invariant_collectives(case_of(LOOP.replace("constant(8)", "constant(1)"))))
 
@@ -50,6 +91,15 @@ def test_a_sum_has_another_remedy(case_of: MakeCase) -> None:
     )
     (finding,) = invariant_collectives(case_of(text))
     assert finding.suggestion.endswith("compute the value outside of the loop.")
+
+
+def test_an_exchange_has_the_sharding_that_the_loop_reads_as_remedy(case_of: MakeCase) -> None:
+    text = LOOP.replace(
+        "g = f32[256,1024] all-gather(w), channel_id=1, dimensions={0},",
+        "g = f32[64,1024] all-to-all(w), channel_id=1, dimensions={0},",
+    )
+    (finding,) = invariant_collectives(case_of(text))
+    assert finding.suggestion.endswith("to the sharding that the loop reads, outside of the loop.")
 
 
 def test_of_a_combined_collective_the_operands_that_stay_count(case_of: MakeCase) -> None:

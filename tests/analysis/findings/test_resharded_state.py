@@ -72,5 +72,23 @@ def test_another_input_can_have_the_buffer_of_the_result(case_of: MakeCase) -> N
     assert finding.bytes is None
 
 
+def test_an_input_whose_memory_another_result_takes_counts_too(case_of: MakeCase) -> None:
+    """JAX aliases results to donated inputs of their size, not only to those in their place."""
+    header, scalar = "buffer_donor={ (0, {}) }", "(f32[256], f32[]) tuple(b, s)"
+    moved, more = (
+        text.replace("  ROOT", "  k = f32[512] parameter(2)\n  ROOT")
+        .replace(scalar, "(f32[256], f32[], f32[512]) tuple(b, s, k)")
+        .replace("(f32[512], f32[]) tuple(b, s)", "(f32[512], f32[], f32[512]) tuple(b, s, k)")
+        for text in (HAVING, BEFORE)
+    )
+    aliases = "{2}: (0, {}, may-alias), {1}: (1, {}, may-alias)"
+    taken = moved.replace(
+        header, f"input_output_alias={{ {aliases} }}, buffer_donor={{ (2, {{}}) }}"
+    )
+    finding = findings_of(case_of, taken, more)["resharded-state"]
+    assert finding.evidence.startswith("1 donated input (2.0 KiB) whose result (1.0 KiB) is")
+    assert "these 1.0 KiB are extra." in finding.evidence
+
+
 def test_one_device_has_no_shardings(case_of: MakeCase) -> None:
     assert not findings_of(case_of, HAVING.replace(", num_partitions=2", ""))

@@ -485,6 +485,32 @@ def test_scores_of_a_tpu_are_elements_of_fusions_with_products(case_of: MakeCase
     assert "In a ring" not in finding.suggestion
 
 
+def test_scores_that_a_tanh_caps_have_a_kernel_with_a_cap_as_remedy(case_of: MakeCase) -> None:
+    """One after the maximum is subtracted caps nothing: it is not between product and softmax."""
+    scores = "s = f32[16,512,512]{1,2,0:T(8,128)} "
+    capped = of_tpu().replace(
+        f"  {scores}convolution(q, k)", f"  x = {scores[4:]}tanh(y)\n  {scores}convolution(q, k)"
+    )
+    lines = capped.split("\n")
+    at = next(number for number, line in enumerate(lines) if " tanh(y)" in line)
+    product = lines.pop(at + 1).replace("  s = ", "  y = ")
+    lines.insert(at, product)
+    capped = "\n".join(lines).replace("  x = ", "  s = ")
+    (finding,) = attention_scores(on_tpu(case_of, capped))
+    assert "attn_logits_soft_cap" in finding.suggestion
+    assert "flash_attention of" not in finding.suggestion
+    (finding,) = attention_scores(on_gpu(case_of(capped)))
+    assert "jax.nn.dot_product_attention has no such cap." in finding.suggestion
+    uncapped = of_tpu().replace(
+        "ROOT e = f32[16,512,512]{1,2,0:T(8,128)} exp", "e = f32[16,512,512]{1,2,0:T(8,128)} exp"
+    )
+    uncapped = uncapped.replace(
+        "exponential(d)", "exponential(d)\n  ROOT h = f32[16,512,512]{1,2,0:T(8,128)} tanh(e)"
+    )
+    (finding,) = attention_scores(on_tpu(case_of, uncapped))
+    assert "attn_logits_soft_cap" not in finding.suggestion
+
+
 def test_scores_in_a_ring_have_the_remedy_of_a_ring(case_of: MakeCase) -> None:
     """The body of a loop sends the keys on."""
     text = of_tpu()
@@ -1650,6 +1676,24 @@ def test_replicated_parameters_are_a_part_of_the_memory_that_is_worth_it(
         assert len([*replicated_parameters(replace(case, memory=memory))]) == count
 
 
+def test_replicated_parameters_have_the_names_of_arguments_and_may_be_donated_without_an_alias(
+    case_of: MakeCase,
+) -> None:
+    texts = read_texts(FINDINGS / "replicated-parameters" / "one_axis.txt")
+    having, before = (
+        texts[name].replace(
+            "last_tile_dim_replicate}", "last_tile_dim_replicate}, metadata={op_name=\"p['a']\"}"
+        )
+        for name in ("having", "having before")
+    )
+    donor = having.replace(
+        "input_output_alias={ {}: (0, {}, may-alias) }", "buffer_donor={ (0, {}) }"
+    )
+    assert donor != having
+    (finding,) = replicated_parameters(case_of(donor, before))
+    assert finding.evidence.endswith("The largest: `p['a']`.")
+
+
 def test_weights_and_tables_of_which_rows_are_looked_up_are_sharded_at_different_costs(
     case_of: MakeCase,
 ) -> None:
@@ -1658,7 +1702,10 @@ def test_weights_and_tables_of_which_rows_are_looked_up_are_sharded_at_different
     both = [texts[name].replace("  ROOT", weight) for name in ("having", "having before")]
     (finding,) = replicated_parameters(case_of(*both))
     assert "(FSDP, ZeRO)" in finding.suggestion
-    assert "Only lookups read `a`: sharded along rows or columns" in finding.suggestion
+    assert (
+        "Only lookups and element-wise operations read `a`: sharded along rows"
+        in finding.suggestion
+    )
 
 
 def test_an_array_that_two_loops_carry_is_written_and_in_memory_once(case_of: MakeCase) -> None:

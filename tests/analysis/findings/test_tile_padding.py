@@ -182,3 +182,26 @@ def test_the_share_is_of_the_peak_and_not_of_what_is_allocated(case_of: MakeCase
     assert case.occupancy is not None
     assert case.held_bytes == 2 * case.occupancy.peak
     assert "31.8 MiB of padding, 99% of the peak memory." in finding.evidence
+
+
+def test_the_dimensions_that_tiles_round_up_are_named(case_of: MakeCase) -> None:
+    """Of two dimensions and of one; XLA chooses the minor one, here the first."""
+    text = """HloModule m, is_scheduled=true
+
+ENTRY e {
+  x = bf16[64,224,224,3]{0,3,2,1:T(4,128)(2,1)} parameter(0)
+  ROOT y = f32[65536,64]{1,0:T(8,128)} custom-call(x), custom_call_target="foo"
+}
+"""
+    by_place = {finding.places[0][1]: finding for finding in tile_padding(case_of(text))}
+    both = by_place["x"].suggestion
+    assert (
+        "In its tiles, dimension 0 (64) takes 128 and dimension 3 (3) takes 4: make these" in both
+    )
+    halved = next(
+        tile_padding(case_of(text.replace("224,3]{0,3,2,1:T(4,128)", "224,4]{0,3,2,1:T(4,128)")))
+    )
+    assert (
+        "In its tiles, dimension 0 (64) takes 128: make it a multiple of the tile"
+        in halved.suggestion
+    )

@@ -68,6 +68,20 @@ def told(*rows: ValueRow) -> list[str]:
     return list_sentences(memory)
 
 
+def test_scores_of_attention_are_not_to_be_cut_or_narrowed_but_fused() -> None:
+    scores = replace(row("now", "fusion", PeakRole.WORKING), index=(1,))
+    saving = Saving(8 << 20, 6 << 20, 5 << 20, ((("now", (1,)), 1 << 20),))
+    memory = replace(EMPTY, saving=saving, saving_values=(scores,), peak_instruction="now")
+    purposes = ValuePurposes(scores={"now": frozenset({1})})
+    (sentence,) = list_sentences(replace(memory, purposes=purposes))
+    assert "is scores of attention, their softmax or gradients" in sentence
+    assert "attention in one kernel" in sentence
+    other = ValuePurposes(scores={"now": frozenset({0})})
+    assert "recomputation does not help" in list_sentences(replace(memory, purposes=other))[0]
+    whole = ValuePurposes(scores={"now": frozenset()})
+    assert "scores of attention" in list_sentences(replace(memory, purposes=whole))[0]
+
+
 def test_what_the_peak_instruction_works_on_is_not_to_be_recomputed() -> None:
     logits = row("dot.1", "fusion", PeakRole.WORKING, "jit(f)/jvp(logits)/dot_general")
     gradient = row("now", "fusion", PeakRole.WORKING, "jit(f)/transpose(jvp(loss))/mul")
@@ -378,6 +392,11 @@ def test_what_a_policy_keeps_is_not_for_a_checkpoint_around_more() -> None:
     assert "keeps all 2, which" in each
     assert each.endswith("nothing_saveable, or no policy, recomputes them.")
     assert "policy" not in list_sentences(memory)[0]
+    copied = replace(memory, stacked_at_peak=(state,))
+    copied = replace(copied, stack_copies=(StackCopy(("fusion.1", ()), 2 << 20, dot),))
+    (moved,) = list_sentences(replace(copied, kept_by_policy=(dot,)))
+    assert "2 buffers (1 of them copied or transposed)" in moved
+    assert "The policy of jax.checkpoint keeps 1 of them (2.0 MiB), which" in moved
 
 
 def test_random_numbers_of_which_a_share_is_used_are_drawn_per_shard() -> None:

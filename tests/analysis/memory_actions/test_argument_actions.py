@@ -49,7 +49,10 @@ def test_state_that_devices_hold_alike_is_to_be_sharded_over_their_axis() -> Non
     assert "they save 3.0 MiB of this" in words
     tables = replace(weights, cut=("p['a']",), tables=("p['a']", "p['t']"))
     ((_, words),) = replication_actions(replace(EMPTY, replicated_arguments=(tables,)))
-    assert "Only lookups read `p['t']`: sharded along rows or columns, no device gathers" in words
+    assert (
+        "Only lookups and element-wise operations read `p['t']`: sharded along rows or columns,"
+        in words
+    )
     both = replace(state, axes=("data", "expert"), devices=8)
     ((_, words),) = replication_actions(replace(EMPTY, replicated_arguments=(both,)))
     assert "over mesh axes `data` and `expert`, along at least one of which devices hold" in words

@@ -69,6 +69,15 @@ def minor_to_major(shape: Shape) -> list[int]:
     return list(dict.fromkeys(number for number in numbers if number is not None))
 
 
+def rounded_dimensions(array: Shape) -> list[tuple[int, int, int]]:
+    """Return the number of each dimension that the tile rounds up, its size and the rounded one."""
+    tile = _TILE.search(array.layout)
+    sizes = [int(item) for item in tile[1].split(",")] if tile else []
+    pairs = zip(minor_to_major(array), reversed(sizes), strict=False)
+    known = [(n, array.dimensions[n] or 0, size) for n, size in pairs if n < len(array.dimensions)]
+    return [(n, own, round_up(own, size)) for n, own, size in known if size and own % size]
+
+
 def _is_elsewhere(array: Shape) -> bool:
     space = _SPACE.search(array.layout)
     return space is not None and space[1] != "0"

@@ -96,13 +96,22 @@ def report_memory(
         space_names={color: space_words(backend, color, chip) for color in colors},
         argument_padding_bytes=sum_padding(module),
         unsplit_stacks=find_unsplit_stacks(report.stacked_at_peak, shardings),
-        kept_by_policy=find_kept_by_policy(before, report.stacked_at_peak),
+        kept_by_policy=find_kept_by_policy(before, _list_stacks(report)),
         arguments=list_arguments(module),
         padded_at_peak=find_padded_values(module, report.at_peak),
         replicated_arguments=find_replicated_arguments(before, module, shardings),
         activations=purposes.without_partial_sums(report.activations),
         purposes=purposes,
     )
+
+
+def _list_stacks(report: MemoryReport) -> list[StackedBuffer]:
+    """Return the stacked buffers in use at the peak, and those of which a copy is."""
+    moved = [copy.buffer for copy in report.stack_copies]
+    return [
+        *report.stacked_at_peak,
+        *(buffer for buffer in moved if buffer not in report.stacked_at_peak),
+    ]
 
 
 class _ReportBuilder:

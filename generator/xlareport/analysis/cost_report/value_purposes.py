@@ -1,6 +1,7 @@
 """What values in memory are for, where that determines how to save them."""
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct, field
 
@@ -8,6 +9,7 @@ from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.result_gradients import ResultGradient, find_result_gradients
 from xlareport.analysis.findings.ranked_values import are_ranked
+from xlareport.analysis.findings.score_values import find_attention_scores
 from xlareport.analysis.findings.split_products import count_parts
 from xlareport.analysis.source.argument_names import name_arguments
 from xlareport.hlo.graph import fused_opcodes, outside_fusions
@@ -122,6 +124,13 @@ class ValuePurposes(Struct, frozen=True):
     """The array that is repeated along a new dimension."""
     ranked_values: frozenset[str] = frozenset()
     """Of the instructions that were asked for, those whose values are put in order."""
+    scores: Mapping[str, AbstractSet[int]] = field(default_factory=dict)
+    """Of these, those that write scores of attention, with the elements that are; none for all."""
+
+    def are_scores(self, instruction: str, index: tuple[int, ...]) -> bool:
+        """Return whether a value, or an element of it, is scores of attention."""
+        elements = self.scores.get(instruction)
+        return elements is not None and (not elements or index[:1] in {(n,) for n in elements})
 
     def without_partial_sums(self, activations: Iterable[Activation]) -> tuple[Activation, ...]:
         """Return the activations that are no partial sums: without the split these are smaller."""
@@ -129,7 +138,7 @@ class ValuePurposes(Struct, frozen=True):
 
 
 def find_purposes(module: HloModule, cost: ModuleCost, names: Iterable[str]) -> ValuePurposes:
-    """Return the purposes of values; gradients and ranked ones only among those named."""
+    """Return the purposes of values; gradients, ranked ones and scores only among those named."""
     asked = frozenset(names)
     return ValuePurposes(
         drawn_shares=find_drawn_shares(module),
@@ -143,7 +152,19 @@ def find_purposes(module: HloModule, cost: ModuleCost, names: Iterable[str]) -> 
             for home, line in outside_fusions(module)
             if line.name in asked and are_ranked(module, home, line)
         ),
+        scores=_find_scores(module, asked),
     )
+
+
+def _find_scores(module: HloModule, asked: AbstractSet[str]) -> Mapping[str, AbstractSet[int]]:
+    """Return which of the instructions write scores of attention, their softmax or gradients."""
+    homes = {home.name: home for home, line in outside_fusions(module) if line.name in asked}
+    return {
+        name: elements
+        for home in homes.values()
+        for name, elements in find_attention_scores(module, home).items()
+        if name in asked
+    }
 
 
 def find_partial_sums(module: HloModule, cost: ModuleCost) -> Mapping[str, int]:

@@ -8,7 +8,8 @@ much smaller than what they are computed from, and a maximum is subtracted befor
 The finding appears if writing and reading them takes 3% or more of the roofline time, which is the
 upper bound of the saving, except in the body of a loop: what it stacks for another loop, and the
 gradients computed there, are not counted. What a loop, a collective or the caller needs too is
-written in any case, and what a TPU keeps in VMEM does not count.
+written in any case, and what a TPU keeps in VMEM does not count. The remedy depends on whether a
+tanh caps the scores before the softmax.
 """
 
 from collections import defaultdict
@@ -20,7 +21,11 @@ from xlareport.analysis.code.unfused_pairs import list_results
 from xlareport.analysis.cost.phases import is_gradient
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.analysis.findings.result_traffic import ResultTraffic, weigh_result
-from xlareport.analysis.findings.score_values import find_attention_scores, is_ring
+from xlareport.analysis.findings.score_values import (
+    find_attention_scores,
+    has_capped_scores,
+    is_ring,
+)
 from xlareport.hlo.graph import readers_behind
 from xlareport.hlo.model import InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES
@@ -35,6 +40,14 @@ _OF_GPU = (
 _OF_TPU = (
     "Use a Pallas kernel of fused attention, which keeps the scores in VMEM: splash_attention or "
     "flash_attention of jax.experimental.pallas.ops.tpu."
+)
+_CAPPED_GPU = (
+    "Use fused attention that caps the scores by a tanh, as this program does, such as a Pallas "
+    "kernel, which keeps the scores on the chip. jax.nn.dot_product_attention has no such cap."
+)
+_CAPPED_TPU = (
+    "Use a Pallas kernel of fused attention, which keeps the scores in VMEM: splash_attention of "
+    "jax.experimental.pallas.ops.tpu with attn_logits_soft_cap, as a tanh caps these scores."
 )
 _OF_RING = (
     " In a ring, each step calls the kernel on its block of keys and values and merges output and "
@@ -100,15 +113,20 @@ def _finding(case: Case, scores: Sequence[ResultTraffic]) -> Finding:
             f"takes {case.time_words(saved)}, which fused attention can save. Consumers of "
             f"`{first.place[1]}`: {join_names(first.users)}.{_STACKED if is_stacked else ''}"
         ),
-        suggestion=(
-            f"{_OF_TPU if case.backend == 'tpu' else _OF_GPU}{_ring(case, places)}"
-            f"{'' if is_stacked else _BOUND}"
-        ),
+        suggestion=(f"{_advice(case, places)}{_ring(case, places)}{'' if is_stacked else _BOUND}"),
         grade="matched",
         weight=saved,
         seconds=saved,
         is_partial=is_stacked,
     )
+
+
+def _advice(case: Case, places: Sequence[InstructionKey]) -> str:
+    """Return what computes the scores in one kernel, with a cap where the program has one."""
+    homes = dict.fromkeys(name for name, _ in places)
+    if any(has_capped_scores(case.module, case.module.by_name[name]) for name in homes):
+        return _CAPPED_TPU if case.backend == "tpu" else _CAPPED_GPU
+    return _OF_TPU if case.backend == "tpu" else _OF_GPU
 
 
 def _of_what(case: Case, places: Sequence[InstructionKey]) -> str:

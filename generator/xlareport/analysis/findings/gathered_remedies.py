@@ -24,7 +24,7 @@ _CALLS = (("convolution", ("conv",)), ("dot", ("blas", "gemm", "matmul")))
 _BY_SHARDING: Mapping[str, str] = {
     "dot": (
         "Check whether the dot can work on the shards: another sharding of this operand, or of "
-        "the other operand of the dot, sends fewer bytes."
+        "the other operand of the dot, may send fewer bytes."
     ),
     "convolution": (
         "Check whether the convolution can work on the shards: sharded along the batch it needs "
@@ -36,7 +36,7 @@ _BY_SHARDING: Mapping[str, str] = {
     ),
     "": (
         "Check whether the consumer can work on the shards: another sharding of this operand or "
-        "of the consumer's result sends fewer bytes."
+        "of the consumer's result may send fewer bytes."
     ),
 }
 _INDEXED = (

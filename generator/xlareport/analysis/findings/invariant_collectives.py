@@ -14,7 +14,12 @@ from msgspec import Struct
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.findings.finding import Case, Finding, join_names
-from xlareport.analysis.findings.loop_state import RepeatedLoop, follow_invariants, repeated_loops
+from xlareport.analysis.findings.loop_state import (
+    RepeatedLoop,
+    follow_invariants,
+    loops_around,
+    repeated_loops,
+)
 from xlareport.hlo.model import Computation
 from xlareport.runtime import units
 
@@ -23,6 +28,13 @@ LEAST_BYTES = 64 << 10
 LEAST_SHARE = 0.05
 """Of what all collectives send per device."""
 
+_ADVICE = {
+    "all-gather": "`jax.lax.with_sharding_constraint` to the gathered sharding outside of the "
+    "loop. The result then uses memory during the whole loop.",
+    "all-to-all": "`jax.lax.with_sharding_constraint` to the sharding that the loop reads, outside "
+    "of the loop.",
+}
+_VALUE = "compute the value outside of the loop."
 _UNKNOWN = " of unknown trip count"
 
 
@@ -31,6 +43,8 @@ class _Repeat(Struct, frozen=True):
 
     figures: CollectiveFigures
     loop: RepeatedLoop
+    around: tuple[RepeatedLoop, ...]
+    """Loops around it, inner ones first, in which it sends the same too."""
     operands: int
     """Of the collective, with those that change."""
     kept: tuple[str, ...]
@@ -43,7 +57,10 @@ class _Repeat(Struct, frozen=True):
     @property
     def again(self) -> float:
         """The part, 0 to 1, of what it sends that repeats the first iteration of each loop."""
-        return self.share * self.loop.share_again
+        rest = 1.0 - self.loop.share_again
+        for outer in self.around:
+            rest *= 1.0 - outer.share_again
+        return self.share * (1.0 - rest)
 
     @property
     def sent_again(self) -> float:
@@ -69,7 +86,8 @@ def invariant_collectives(case: Case) -> Iterator[Finding]:
 
 
 def _find_repeats(case: Case) -> Iterator[_Repeat]:
-    for loop in repeated_loops(case.module, case.cost):
+    loops = list(repeated_loops(case.module, case.cost))
+    for loop in loops:
         body = loop.body
         inside = [line for line in case.collectives if line.collective.computation == body.name]
         behind = follow_invariants(body) if inside else {}
@@ -79,7 +97,8 @@ def _find_repeats(case: Case) -> Iterator[_Repeat]:
             if figures.counted and kept:
                 sources = tuple(dict.fromkeys(name for line in kept for name in behind[line]))
                 share = _count_bytes(body, kept) / (_count_bytes(body, operands) or 1)
-                yield _Repeat(figures, loop, len(operands), kept, share, sources)
+                around = tuple(loops_around(loops, loop, sources))
+                yield _Repeat(figures, loop, around, len(operands), kept, share, sources)
 
 
 def _count_bytes(body: Computation, names: Iterable[str]) -> int:
@@ -92,6 +111,15 @@ def _what(repeat: _Repeat) -> str:
         return "the same"
     number = f"{len(repeat.kept):,} of its {repeat.operands:,} operands"
     return f"{number} ({join_names(repeat.kept)}, {repeat.share:.0%} of the bytes) the same"
+
+
+def _around(repeat: _Repeat) -> str:
+    """Return words on the loops around the loop in which it sends the same too."""
+    return "".join(f", {outer.trips:,} times in `{outer.name}`" for outer in repeat.around)
+
+
+def _which_loop(repeat: _Repeat) -> str:
+    return f"`{repeat.around[-1].name}`, the outer loop," if repeat.around else "the loop"
 
 
 def _finding(repeats: list[_Repeat], sent: float) -> Finding:
@@ -109,17 +137,12 @@ def _finding(repeats: list[_Repeat], sent: float) -> Finding:
         places=tuple(repeat.figures.collective.key for repeat in repeats),
         evidence=(
             f"{names}: {again}{when}, {units.seconds(seconds)} of exposed time. `{name}` sends "
-            f"{_what(first)} in each {iterations} of `{first.loop.name}`, from "
+            f"{_what(first)} in each {iterations} of `{first.loop.name}`{_around(first)}, from "
             f"{join_names(first.sources)}, which no iteration changes."
         ),
         suggestion=(
-            "Do it once before the loop and let the loop read the result: "
-            + (
-                "`jax.lax.with_sharding_constraint` to the gathered sharding outside of the loop. "
-                "The result then uses memory during the whole loop."
-                if first.figures.collective.kind == "all-gather"
-                else "compute the value outside of the loop."
-            )
+            f"Do it once before {_which_loop(first)} and let the loop read the result: "
+            f"{_ADVICE.get(first.figures.collective.kind, _VALUE)}"
         ),
         grade="matched",
         weight=seconds,

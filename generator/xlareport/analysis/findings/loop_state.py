@@ -1,6 +1,7 @@
 """What no iteration of a loop changes: elements of its state, and values that follow from these."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -23,6 +24,8 @@ class RepeatedLoop(Struct, frozen=True):
     """A loop of two or more iterations, as far as is known."""
 
     name: str
+    home: Computation
+    """The computation with the loop."""
     body: Computation
     trips: int | None
     """None if not known."""
@@ -42,7 +45,36 @@ def repeated_loops(module: HloModule, cost: ModuleCost) -> Iterator[RepeatedLoop
         body = module.callee(module.by_name[home].by_name[name], "body")
         most = trips.most if trips.count is None else trips.count
         if body is not None and (most is None or most > 1):
-            yield RepeatedLoop(name, body, trips.count)
+            yield RepeatedLoop(name, module.by_name[home], body, trips.count)
+
+
+def loops_around(
+    loops: Sequence[RepeatedLoop], loop: RepeatedLoop, elements: Iterable[str]
+) -> Iterator[RepeatedLoop]:
+    """Yield the loops around a loop, inner ones first, that do not change elements of its state.
+
+    They are of known trip counts, and each has the next one directly in its body.
+    """
+    callers = Counter(other.body.name for other in loops)
+    by_body = {other.body.name: other for other in loops if callers[other.body.name] == 1}
+    inner, kept = loop, tuple(elements)
+    outer = by_body.pop(inner.home.name, None)
+    while outer is not None and outer.trips is not None:
+        behind = follow_invariants(outer.body)
+        given = [_initial_value(inner, element) for element in kept]
+        if not given or any(value not in behind for value in given):
+            return
+        yield outer
+        kept = tuple(dict.fromkeys(name for value in given for name in behind[value]))
+        inner, outer = outer, by_body.pop(outer.home.name, None)
+
+
+def _initial_value(loop: RepeatedLoop, element: str) -> str:
+    """Return the name of what an element of a loop's state is before it; empty if not known."""
+    state = loop.home.operand(loop.home.by_name[loop.name])
+    number = loop.body.by_name[element].taken_element
+    names = state.operand_names if state is not None and state.opcode == "tuple" else ()
+    return names[number] if number is not None and number < len(names) else ""
 
 
 def is_kept(body: Computation, kept: Instruction | None, index: int) -> bool:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, join_names
+from xlareport.analysis.source.argument_names import name_arguments
 from xlareport.analysis.source.lookup_tables import find_lookup_tables
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shardings.sharding import ShardingKind
@@ -33,8 +34,8 @@ _FURTHER = (
     "for an all-gather among more devices before their use."
 )
 _TABLES = (
-    "Shard these tables along their rows or columns. Only lookups read them, and a lookup of a "
-    "sharded table sends the rows that it reads: no device gathers a table."
+    "Shard these tables along their rows or columns. Only lookups and element-wise operations read "
+    "them, and a lookup of a sharded table sends the rows that it reads: no device gathers a table."
 )
 
 
@@ -42,6 +43,8 @@ class _Held(Struct, frozen=True):
     """A parameter of which several devices hold the same part."""
 
     parameter: Instruction
+    label: str
+    """The argument of the framework; the name of the parameter if it has none."""
     cuts: int
     """Into how many parts it is split; 1 if each device holds all of it."""
     size: int
@@ -76,15 +79,16 @@ def replicated_parameters(case: Case) -> Iterator[Finding]:
 
 
 def _advise(held: Sequence[_Held], *, is_partly: bool) -> str:
-    tables = [row.parameter.name for row in held if row.is_table]
+    tables = [row.label for row in held if row.is_table]
     if len(tables) == len(held):
         return _TABLES
     advice = _FURTHER if is_partly else _SHARD
     if not tables:
         return advice
     return (
-        f"{advice} Only lookups read {join_names(tables)}: sharded along rows or columns, no "
-        "device gathers a table, and a lookup sends the rows that it reads."
+        f"{advice} Only lookups and element-wise operations read {join_names(tables)}: sharded "
+        "along rows or columns, no device gathers a table, and a lookup sends the rows that it "
+        "reads."
     )
 
 
@@ -93,7 +97,7 @@ def _words(case: Case, held: Sequence[_Held]) -> str:
     parts = [row for row in held if row.cuts > 1]
     size = units.byte_size(sum(row.size for row in held))
     devices = case.cost.num_partitions
-    names = join_names(row.parameter.name for row in held)
+    names = join_names(row.label for row in held)
     if not parts:
         count = units.plural(len(whole), "parameter")
         return (
@@ -112,8 +116,10 @@ def _words(case: Case, held: Sequence[_Held]) -> str:
 
 def _list_held(case: Case, entry: Computation) -> Iterator[_Held]:
     devices = case.cost.num_partitions
-    donated = {alias.parameter for alias in find_donations(case.module).aliases}
+    given = find_donations(case.module)
+    donated = {alias.parameter for alias in given.aliases} | {number for number, _ in given.donors}
     tables = find_lookup_tables(case.before) if case.before else frozenset()
+    labels = name_arguments(case.before) if case.before else {}
     for number, parameter in enumerate(entry.parameters):
         cuts = _count_parts(parameter)
         whole = parameter.shape.byte_size or 0
@@ -121,7 +127,8 @@ def _list_held(case: Case, entry: Computation) -> Iterator[_Held]:
             continue
         if cuts == 1 or number in donated:
             size = whole // cuts
-            yield _Held(parameter, cuts, size, size - whole // devices, number in tables)
+            label = labels.get(parameter.name, parameter.name)
+            yield _Held(parameter, label, cuts, size, size - whole // devices, number in tables)
 
 
 def _count_parts(parameter: Instruction) -> int | None:

@@ -1,10 +1,12 @@
 """State returned in another sharding.
 
-A donated input has no aliased output, and the result in its place, the one with its number, has its
-type and its whole shape, but another shape on each device: another sharding. The result then
-has memory of its own, which may be many times that of the input, and the next call gets the state
-in the new sharding. The snapshot before optimization has the whole shapes. The size does not count:
-a recompilation is expensive for any.
+The result in the place of a donated input, the one with its number, has its type and its whole
+shape, but another shape on each device: another sharding. The next call then gets the state in the
+new sharding. An alias only says which memory a result takes: it may be that of another input of the
+same size, and a result without an alias has memory of its own, which may be many times that of the
+input. The snapshot before optimization has the whole shapes. Where most aliases are not in order,
+only inputs and results without aliases count. The size does not count: a recompilation is expensive
+for any.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,9 +28,10 @@ def resharded_state(case: Case) -> Iterator[Finding]:
     size = sum(allocated_size(donated.shape) or 0 for donated, _ in resharded)
     taken = sum(allocated_size(result) or 0 for _, result in resharded)
     extra = _size_outside_inputs(case.module, resharded)
+    apart = units.byte_size(extra)
     own = (
-        " A result in the sharding of its input is in the memory of the input; these "
-        f"{units.byte_size(extra)} are extra."
+        " A result in the sharding of its input is in the memory of the input; "
+        f"{f'these {apart}' if extra == taken else f'{apart} of these'} are extra."
     )
     results, verb = ("result", "is") if len(resharded) == 1 else ("results", "are")
     labels = name_arguments(case.module)
@@ -90,16 +93,25 @@ def list_resharded(case: Case) -> list[tuple[Instruction, Shape]]:
         return []
     aliases = find_donations(case.module).aliases
     in_place = sum(alias.output == (alias.parameter,) for alias in aliases)
+    is_ordered = 2 * in_place >= len(aliases)
     # A buffer of that shape on each device, of whichever input, can be that of the result.
-    aliased = {alias.output for alias in aliases} if 2 * in_place < len(aliases) else set()
+    aliased = set() if is_ordered else {alias.output for alias in aliases}
+    candidates = _list_donated(case.module) if is_ordered else list_unused(case.module)
     return [
         (donated, outputs[number])
-        for donated in list_unused(case.module)
+        for donated in candidates
         if (number := entry.parameters.index(donated)) < len(outputs)
         and (number,) not in aliased
         and _form(wholes[number]) == _form(whole.parameters[number].shape)
         and _form(outputs[number]) != _form(donated.shape)
     ]
+
+
+def _list_donated(module: HloModule) -> list[Instruction]:
+    """Return the donated parameters, in order, whatever takes over their memory."""
+    given = find_donations(module)
+    numbers = {number for number, _ in given.donors} | {alias.parameter for alias in given.aliases}
+    return [line for number, line in enumerate(module.parameters) if number in numbers]
 
 
 def _elements(root: Instruction | None) -> Sequence[Shape]:

@@ -61,6 +61,18 @@ def find_attention_scores(
     return {name: numbers for name, numbers in written if numbers is not None}
 
 
+def has_capped_scores(module: HloModule, computation: Computation) -> bool:
+    """Return whether a tanh is between the product of a softmax of attention and the softmax."""
+    flow = flatten(module, computation)
+    search = _Search(module, computation, flow)
+    return any(
+        flow.lines[above].opcode == "tanh"
+        for number, line in enumerate(flow.lines)
+        if line.opcode == "exponential" and search.softmax(number)
+        for above in search.above(number)
+    )
+
+
 def is_ring(module: HloModule, computation: Computation) -> bool:
     """Return whether a collective-permute sends on what a product of a batch of matrices reads.
 
@@ -105,8 +117,7 @@ class _Search(Struct, frozen=True):
     def softmax(self, exponential: int) -> set[int]:
         """Return the values of a softmax of scores and the products it is of; else nothing."""
         count = self.flow.lines[exponential].shape.element_count or 0
-        above = {*_nearest(exponential, self._alike(self.flow.sources, count))}
-        scores = [number for number in above if self.is_product(number)]
+        scores = [number for number in self.above(exponential) if self.is_product(number)]
         is_attention = (
             scores
             and all(self._is_of_attention(number) for number in scores)
@@ -114,6 +125,11 @@ class _Search(Struct, frozen=True):
             and self._feeds(exponential, count)
         )
         return {exponential, *scores} if is_attention else set()
+
+    def above(self, exponential: int) -> set[int]:
+        """Return an exponential and what it follows from by element, up to the products."""
+        count = self.flow.lines[exponential].shape.element_count or 0
+        return {*_nearest(exponential, self._alike(self.flow.sources, count))}
 
     def connected(self, seeds: Iterable[int], count: int) -> Iterator[int]:
         """Yield what has so many elements and comes of such a product, around the seeds.

@@ -14,12 +14,17 @@ from msgspec import Struct
 
 from xlareport.analysis.cost.layout_spaces import space_of
 from xlareport.analysis.cost.shape_sizes import UncountableError, iterate_leaves, measure_data
-from xlareport.analysis.cost.tiling import main_memory_size, minor_to_major, padded_size
+from xlareport.analysis.cost.tiling import (
+    main_memory_size,
+    minor_to_major,
+    padded_size,
+    rounded_dimensions,
+)
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.memory_spaces import space_name
-from xlareport.runtime import units
+from xlareport.runtime import english, units
 
 TITLE = "Tile padding waste"
 LEAST_WASTE = MEBIBYTE
@@ -152,6 +157,16 @@ def _advise(shape: Shape) -> str:
         return (
             "Remove the dimension of size 1, or make it a major one: as one of the two most minor "
             "dimensions it is padded to a whole tile."
+        )
+    rounded = [
+        f"dimension {number} ({own:,}) takes {whole:,}"
+        for number, own, whole in rounded_dimensions(shape)
+    ]
+    if rounded:
+        goal = "it a multiple" if len(rounded) == 1 else "these multiples"
+        return (
+            f"In its tiles, {english.listing(rounded)}: make {goal} of the tile on each device, or "
+            "move a large dimension to the end."
         )
     return (
         "Make the two most minor dimensions multiples of the tile, or move a large dimension to "

@@ -9,7 +9,7 @@ from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, IN_A_LOOP
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
-from xlareport.analysis.cost.stacked import StackedBuffer
+from xlareport.analysis.cost.stacked import StackCopy, StackedBuffer
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.cost_report.value_row import ValueRow
@@ -276,7 +276,7 @@ def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         size = sum(buffer.bytes or 0 for buffer in alike) + sum(copy.size for copy in copies)
         if size:
             is_saved = phase == FORWARD and is_checkpointed
-            what = _checkpointed(memory, alike) if is_saved else words
+            what = _checkpointed(memory, alike, copies) if is_saved else words
             named = alike or [copy.buffer for copy in copies]
             what = what.replace("{names}", f" ({_stackname_rows(named)})")
             buffers = _count_stacks(len(alike), len(copies))
@@ -319,20 +319,23 @@ def _stackname_rows(buffers: Sequence[StackedBuffer]) -> str:
     return first_few(names, _NAMED, len(buffers))
 
 
-def _checkpointed(memory: MemoryReport, buffers: Sequence[StackedBuffer]) -> str:
-    """Return a sentence on the buffers that jax.checkpoint saves for the backward pass."""
-    marked = [buffer for buffer in buffers if buffer in memory.kept_by_policy]
+def _checkpointed(
+    memory: MemoryReport, buffers: Sequence[StackedBuffer], copies: Sequence[StackCopy]
+) -> str:
+    """Return a sentence on the buffers, and copies of some, that jax.checkpoint saves."""
+    sizes = [(buffer, buffer.bytes or 0) for buffer in buffers]
+    sizes += [(copy.buffer, copy.size) for copy in copies]
+    marked = [size for buffer, size in sizes if buffer in memory.kept_by_policy]
     if not marked:
         return _several_loops(memory, buffers) or _CHECKPOINTED
-    size = units.byte_size(sum(buffer.bytes or 0 for buffer in marked))
-    which = (
-        f"all {len(marked)}" if len(marked) == len(buffers) else f"{len(marked)} of them ({size})"
-    )
-    others = "" if len(marked) == len(buffers) else _OTHERS
+    is_all = len(marked) == len(sizes)
+    size = units.byte_size(sum(marked))
+    which = f"all {len(marked)}" if is_all else f"{len(marked)} of them ({size})"
     return (
         f"that forward loops stack. The policy of jax.checkpoint keeps {which}, which the program "
         "before optimization marks by reduce_precision; "
-        f"jax.checkpoint_policies.nothing_saveable, or no policy, recomputes them.{others}"
+        "jax.checkpoint_policies.nothing_saveable, or no policy, recomputes them."
+        f"{'' if is_all else _OTHERS}"
     )
 
 

@@ -68,8 +68,8 @@ def _tables(group: ReplicatedArguments) -> str:
     if not names:
         return ""
     return (
-        f" Only lookups read {names}: sharded along rows or columns, no device gathers the table, "
-        "and a lookup sends the rows that it reads."
+        f" Only lookups and element-wise operations read {names}: sharded along rows or columns, "
+        "no device gathers the table, and a lookup sends the rows that it reads."
     )
 
 

@@ -36,6 +36,9 @@ def treatment_of(row: ValueRow, memory: MemoryReport) -> str:
     ):
         if row.instruction in treated:
             return treatment
+    is_again = row.role in (PeakRole.WORKING, PeakRole.RECOMPUTED)
+    if is_again and memory.purposes.are_scores(row.instruction, row.index):
+        return "scores"
     if row.role is not PeakRole.OTHER:
         return str(row.role)
     if is_collective(row.opcode):
@@ -50,6 +53,15 @@ def _working(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
     part = "is an operand or a result" if is_single else "are operands or results"
     at = f"the instruction at the peak, `%{memory.peak_instruction}`"
     return f"{name_rows(rows)} {part} of {at}; recomputation does not help: {_pieces(rows)}"
+
+
+def _scores(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
+    are = "is" if len(rows) == 1 else "are"
+    return (
+        f"{name_rows(rows)} {are} scores of attention, their softmax or gradients, which "
+        "recomputation writes again: attention in one kernel, or in blocks of queries, has only a "
+        "part of them at a time"
+    )
 
 
 def _recomputed(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
@@ -151,6 +163,7 @@ TREATMENTS: Mapping[str, _Words] = {
     PeakRole.ACTIVATION: lambda _, rows: (
         f"recompute {name_rows(rows)} with jax.checkpoint (activations)"
     ),
+    "scores": _scores,
     PeakRole.WORKING: _working,
     PeakRole.RECOMPUTED: _recomputed,
     "computed": lambda _, rows: f"shrink or rematerialize {name_rows(rows)}: {_pieces(rows)}",
