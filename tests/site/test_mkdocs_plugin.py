@@ -173,9 +173,11 @@ def test_what_cannot_be_linked_is_copied(tmp_path: Path, monkeypatch: pytest.Mon
     assert not (tmp_path / "never").exists()
 
 
-def test_of_the_page_of_another_process_only_the_title_is_read() -> None:
+def test_of_the_page_of_another_process_only_the_title_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     plugin, meta = XlareportPlugin(), dict[str, Template]()
-    plugin._share = SiteShare(is_first=False, pages=frozenset({"m/x.md"}))
+    monkeypatch.setattr(plugin, "_share", SiteShare(is_first=False, pages=frozenset({"m/x.md"})))
     page: Any = SimpleNamespace(file=SimpleNamespace(src_uri="index.md"), meta=meta)
     assert plugin.on_page_markdown("# Home\n\nlong\n", page=page) == "# Home"
     assert meta["template"].render() == ""
