@@ -23,6 +23,7 @@ from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import InlineWorkers, Task
+from xlareport.storage import spooled_values
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -79,6 +80,19 @@ def test_the_largest_modules_are_read_first_and_those_that_repeat_others_last(
     read = names(result.analysis for result in reading.results())
     assert sorted(read) == [module.key for module in reading.grouped.modules]
     assert read[-1] == "module_0002.jit_small"
+
+
+def test_all_results_of_a_small_dump_stay_in_memory(
+    source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spooled_values, "RESIDENT", 1)
+    dumped = sum(entry.size for entry in source.entries)
+    for most, resident in ((dumped, 4), (dumped - 1, 1)):
+        monkeypatch.setattr(spooled_values, "SMALL_DUMP", most)
+        reading = begun(source)
+        reading.finish()
+        for values in (reading.analyses, reading.outputs):
+            assert sum(map(values.is_resident, range(4))) == resident
 
 
 def test_the_results_are_in_the_order_of_the_dump(source: Source) -> None:

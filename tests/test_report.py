@@ -422,8 +422,8 @@ def test_results_in_a_file_give_the_same_site(
 ) -> None:
     sites = []
     for resident, small in ((0, 0), (0, 1_000), (1_000, 1_000)):
-        for module in (spooled_values, analysis_dump):
-            monkeypatch.setattr(module, "RESIDENT", resident)
+        monkeypatch.setattr(spooled_values, "SMALL_DUMP", -1)
+        monkeypatch.setattr(spooled_values, "RESIDENT", resident)
         for module in (packed_keys, analysis_dump, records_report):
             monkeypatch.setattr(module, "SMALL_RESIDENT", small)
         out = tmp_path / f"{resident}-{small}"

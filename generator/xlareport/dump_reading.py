@@ -51,7 +51,7 @@ from xlareport.side_files import (
 from xlareport.site.folder import Folder
 from xlareport.site.nights import keep_slugs
 from xlareport.storage.packed_keys import PackedStrings, index_keys
-from xlareport.storage.spooled_values import RESIDENT, SpooledValues
+from xlareport.storage.spooled_values import SpooledValues, most_resident
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -107,6 +107,8 @@ class DumpReading:
     progress: ProgressCallback
     workers: Workers
     work: ModuleWork
+    resident: int
+    """How many results may stay in memory."""
     folder: Path | None = None
     """Folder for results that do not fit into memory; None for the temporary folder."""
     analyses: StoredAnalyses = field(init=False)
@@ -119,8 +121,8 @@ class DumpReading:
     _done: bool = False
 
     def __post_init__(self) -> None:
-        self.analyses = StoredAnalyses(self.folder)
-        self.outputs = SpooledValues(self.folder)
+        self.analyses = StoredAnalyses(self.folder, self.resident)
+        self.outputs = SpooledValues(self.folder, self.resident)
 
     @property
     def grouped(self) -> GroupedDump:
@@ -161,7 +163,7 @@ class DumpReading:
             tasks = self.tasks.chosen(is_missing)
         for task, result in self.workers.stream(self.work, tasks, _process_died, _expected_seconds):
             shared = result
-            if len(self.analyses) < RESIDENT:  # else it is not kept in memory
+            if len(self.analyses) < self.resident:  # else it is not kept in memory
                 shared = replace(result, analysis=_with_shared_files(result.analysis, task.files))
             yield task, shared
 
@@ -326,6 +328,7 @@ def begin_reading(
         progress=progress,
         workers=workers,
         work=work,
+        resident=most_resident(tasks.dumped),
         folder=folder,
     )
 
@@ -349,9 +352,14 @@ class _LargestFirst:
     ) -> None:
         """Keep the order of modules, but for those of some keys; `task` takes the bytes of all."""
         self._modules, self._task = modules, task
-        sizes = array("q", (-1 if module.key in without else module.bytes for module in modules))
-        here = (place for place, size in enumerate(sizes) if size >= 0)
-        self._total = sum(size for size in sizes if size >= 0)
+        sizes, here = array("q"), array("q")
+        for place, module in enumerate(modules):
+            sizes.append(module.bytes)
+            if module.key not in without:
+                here.append(place)
+        self.dumped = sum(sizes)
+        """Bytes of all modules, with those without a task."""
+        self._total = sum(map(sizes.__getitem__, here))
         self._order = array("q", sorted(here, key=sizes.__getitem__, reverse=True))
 
     def __iter__(self) -> Iterator[ModuleTask]:

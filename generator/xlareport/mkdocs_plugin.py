@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from jinja2 import Environment, FileSystemLoader, TemplateError
+from jinja2 import Environment, FileSystemLoader, Template, TemplateError
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority
@@ -44,6 +44,8 @@ class NoSettings(Config):  # type: ignore[no-untyped-call]
 
 
 _COMPILED = Compiled()
+_NOTHING = Template("")
+"""Of pages that another process makes, of which a link needs the title alone."""
 
 
 class VisibleTemplates(FileSystemLoader):
@@ -175,6 +177,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         """Protect text from Markdown that it would parse without changing."""
         self._kept = ()
         if not self._is_whole(page.file):
+            page.meta["template"] = _NOTHING
             title = _TITLE.search(markdown)
             return markdown[: title.end()] if title else ""
         if page.meta.get("between_headings") != "html":
@@ -213,10 +216,11 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     def _finish_site(self, /, *, config: MkDocsConfig) -> None:
         """Let the site have the payloads, and finish its files."""
         site = Path(config.site_dir)
-        for folder in WRITTEN_WHOLE if self._is_first and not self._finish.is_live else ():
+        if self._finish.is_live:
+            return
+        finish_files(site)
+        for folder in WRITTEN_WHOLE if self._is_first else ():
             link_below(self._sources / folder, site / folder)
-        if not self._finish.is_live:
-            finish_files(site)
 
     on_post_build = CombinedEvent(_complete_search, _finish_site)
 
@@ -249,10 +253,11 @@ def link_below(folder: Path, place: Path) -> None:
             if entry.is_dir():
                 link_below(folder / entry.name, place / entry.name)
                 continue
+            name = f"{place}{os.sep}{entry.name}"
             try:
-                (place / entry.name).hardlink_to(entry.path)
+                os.link(entry.path, name)
             except OSError:  # the file system has one name for each file
-                shutil.copyfile(entry.path, place / entry.name)
+                shutil.copyfile(entry.path, name)
 
 
 def _join_entries(ours: list[str], theirs: list[Any]) -> list[Any]:

@@ -50,7 +50,7 @@ from xlareport.site.kept_site import open_kept_site
 from xlareport.site.nights import append_night, read_nightly
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import TextFile
-from xlareport.storage.spooled_values import RESIDENT, SpooledValues
+from xlareport.storage.spooled_values import SpooledValues
 
 _BUILDING = "building the site"
 
@@ -130,7 +130,7 @@ def _build(
         drawn = _read_and_draw(reading, renderer, options.pictures)
         analyzed = analyze(reading, options.limits)
         places = analyzed.summaries.key_places
-        keep = StoredRecords(reading.folder, places=places).extend
+        keep = StoredRecords(reading.folder, reading.resident, places).extend
         relations = relate_modules(analyzed)
         report = build_report(analyzed, relations, options.marker, keep)
         faults = Faults(analyzed.name)
@@ -169,7 +169,7 @@ def _read_and_draw(
     reading: DumpReading, renderer: Renderer, choice: PictureChoice
 ) -> SpooledValues[tuple[TextFile, ...]]:
     """Read all modules and return their payloads and pictures, those of some at a time."""
-    drawn = SpooledValues[tuple[TextFile, ...]](reading.folder, RESIDENT // MOST_TOGETHER)
+    drawn = SpooledValues[tuple[TextFile, ...]](reading.folder, reading.resident // MOST_TOGETHER)
     drawing = ModuleDrawing(renderer, choice, reading.work.kept)
     return drawn.extend(drawing.files(reading.results()))
 

@@ -91,7 +91,7 @@ def make_site(site: Path) -> None:
     (site / "assets").mkdir(parents=True)
     for name in own_settings()["extra_css"]:
         (site / name).write_text(f"/* {name} */")
-    for name in ("sitemap.xml", "search.js", "assets/x.js.map"):
+    for name in ("sitemap.xml", "my-sitemap.xml", "search.js", "assets/x.js.map"):
         (site / name).write_text("x")
     (site / "index.html").write_text(page("article", "x"))
     (site / "404.html").write_text(page("article", "x"))
@@ -103,7 +103,7 @@ def test_a_site_is_finished_once(tmp_path: Path) -> None:
     files = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
 
     names = {path.name for path in files}
-    assert names == {"index.html", "404.html", "xlareport.css", "search.js"}
+    assert names == {"index.html", "404.html", "xlareport.css", "search.js", "my-sitemap.xml"}
     assert "/* assets/paper.css */" in (tmp_path / "assets/xlareport.css").read_text()
     assert finish_site(tmp_path) == 2
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == files

@@ -1,16 +1,20 @@
 import base64
 import hashlib
+import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from jinja2 import Environment
+from jinja2 import Environment, Template
 from mkdocs.theme import Theme
 
 from xlareport import mkdocs_plugin
 from xlareport.mkdocs_plugin import XlareportPlugin
 from xlareport.runtime.resources import find_resource
 from xlareport.site.builder import build_site
+from xlareport.site.site_shares import SiteShare
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import SiteFile
 
@@ -154,19 +158,29 @@ def test_a_site_keeps_its_data_though_the_next_build_writes_others(
 
 
 def test_what_cannot_be_linked_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def one_name(path: Path, target: object) -> None:
+    def one_name(target: object, path: object) -> None:
         raise OSError(path, target)
 
     (tmp_path / "data/m").mkdir(parents=True)
     (tmp_path / "data/m/x.js").write_text("1")
     mkdocs_plugin.link_below(tmp_path / "data", tmp_path / "linked")
-    monkeypatch.setattr(Path, "hardlink_to", one_name)
+    monkeypatch.setattr(os, "link", one_name)
     mkdocs_plugin.link_below(tmp_path / "data", tmp_path / "copied")
     mkdocs_plugin.link_below(tmp_path / "none", tmp_path / "never")
     for name, is_linked in (("linked", True), ("copied", False)):
         assert (tmp_path / name / "m/x.js").read_text() == "1"
         assert (tmp_path / name / "m/x.js").samefile(tmp_path / "data/m/x.js") is is_linked
     assert not (tmp_path / "never").exists()
+
+
+def test_of_the_page_of_another_process_only_the_title_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plugin, meta = XlareportPlugin(), dict[str, Template]()
+    monkeypatch.setattr(plugin, "_share", SiteShare(is_first=False, pages=frozenset({"m/x.md"})))
+    page: Any = SimpleNamespace(file=SimpleNamespace(src_uri="index.md"), meta=meta)
+    assert plugin.on_page_markdown("# Home\n\nlong\n", page=page) == "# Home"
+    assert meta["template"].render() == ""
 
 
 def test_serving_allows_the_inline_script_of_live_reload() -> None:

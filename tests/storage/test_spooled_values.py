@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from xlareport.storage.spooled_values import FilledValues, SpooledValues
+from xlareport.storage.spooled_values import (
+    RESIDENT,
+    SMALL_DUMP,
+    SMALL_RESIDENT,
+    FilledValues,
+    SpooledValues,
+    most_resident,
+)
 
 VALUES = [("a", 1), ("b" * 5_000, 2), ("", 3), ("c", None)]
 
@@ -35,6 +42,11 @@ def test_only_the_first_are_in_memory() -> None:
     values = SpooledValues[Any](resident=2).extend(VALUES)
     assert [values.is_resident(place) for place in range(4)] == [True, True, False, False]
     assert values[0] is VALUES[0]
+
+
+def test_more_values_of_a_small_dump_stay_in_memory() -> None:
+    assert most_resident(SMALL_DUMP) == SMALL_RESIDENT
+    assert most_resident(SMALL_DUMP + 1) == RESIDENT
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is full")

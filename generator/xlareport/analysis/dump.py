@@ -46,7 +46,7 @@ from xlareport.runtime.faults import Faults
 from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.packed_keys import KeyedValues, index_keys, keys_in_order
 from xlareport.storage.shared_values import SharedValues
-from xlareport.storage.spooled_values import RESIDENT, SMALL_RESIDENT, SpooledValues
+from xlareport.storage.spooled_values import SMALL_RESIDENT, SpooledValues
 from xlareport.storage.value_blocks import ValueBlocks
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
         """The summaries of the outlines."""
         if self._together is None:
             outlines: Sequence[AnalysisOutline] = self._outlines
-            if len(self) > RESIDENT:
+            if len(self) > self.resident:
                 shared = (small_outline(outline, self._shared) for outline in outlines)
                 outlines = _keep_small(shared, len(self), self.folder)
             self._together = OutlineSummaries(outlines)
@@ -116,7 +116,7 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
 
     def replaced(self, values: Iterable[ModuleAnalysis]) -> "StoredAnalyses":
         """Return other analyses of the same modules, kept where these are."""
-        return StoredAnalyses(self.folder, self._resident).extend(values)
+        return StoredAnalyses(self.folder, self.resident).extend(values)
 
     def replace(self, place: int, value: ModuleAnalysis) -> None:
         """Put another analysis in a place."""

@@ -29,7 +29,7 @@ from xlareport.runtime.regular_file import open_regular
 from xlareport.storage.sorted_values import sort_values
 from xlareport.storage.value_blocks import keep_blocks
 
-MANY_FILES = 4_000
+MANY_FILES = 10_000
 """Number of files from which facts about them are stored on disk."""
 
 _STANDARD_INPUT = "-"

@@ -200,8 +200,7 @@ class StoredRecords(SpooledValues[ModuleRecord]):
     ) -> None:
         """Keep records as spooled values; `places` is the index of the keys, where it is known."""
         super().__init__(folder, resident)
-        few = SMALL_RESIDENT if resident is None else resident
-        self.outlines = SpooledValues[ModuleOutline](folder, few)
+        self.outlines = SpooledValues[ModuleOutline](folder, max(self.resident, SMALL_RESIDENT))
         """The outline of each module, for lists."""
         self._shared = SharedValues()
         self._places: Mapping[str, int] | None = None

@@ -4,6 +4,7 @@ MkDocs calls it page by page through the plugin; `finish_site` does the same for
 other generator.
 """
 
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -60,8 +61,10 @@ _NO_PARTS = (
     "overview of the module, and the other tabs lead back to it. Tables show at most their first "
     "rows, and pictures and steps are missing.</p></noscript>\n"
 )
-_LEFT_OUT = ("*.map", "sitemap.xml", "sitemap.xml.gz")
-"""Source maps are half of the theme; a site map holds addresses, and a report has none."""
+_SOURCE_MAP = ".map"
+"""Source maps are half of the theme."""
+_SITE_MAPS = ("sitemap.xml", "sitemap.xml.gz")
+"""They hold addresses, and a report has none."""
 
 
 class UnfinishedPageError(XlareportError):
@@ -144,9 +147,10 @@ def finish_files(site: Path) -> None:
         first.write_text(joined, "utf-8")
     for path in styles[1:]:
         path.unlink()
-    for pattern in _LEFT_OUT:
-        for path in site.rglob(pattern):
-            path.unlink()
+    for folder, _, names in os.walk(site):
+        for name in names:
+            if name.endswith(_SOURCE_MAP) or name in _SITE_MAPS:
+                (Path(folder) / name).unlink()
 
 
 @cache

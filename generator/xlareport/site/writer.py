@@ -108,10 +108,11 @@ def write_sources(
     fresh = folder.aside / "sources"
     try:
         with written_paths(folder.aside, _read_manifest(folder)) as paths:
+            folders = folder.sources, fresh
             for path, content in chain(_hand_written(folder, hand_written), files):
                 _check(path, paths)
                 paths.add(path)
-                _write_aside(folder.sources / path, fresh / path, content, paths, path)
+                _write_aside(folders, path, content, paths)
             _put_in_place(folder, fresh, paths)
         folder.settle(title)
     finally:
@@ -131,23 +132,29 @@ def _check(path: str, paths: WrittenPaths) -> None:
 
 
 def _write_aside(
-    place: Path, aside: Path, content: str | bytes | LongText, paths: WrittenPaths, path: str
+    folders: tuple[Path, Path], path: str, content: str | bytes | LongText, paths: WrittenPaths
 ) -> None:
-    """Write one file aside, unless its place already holds the same bytes."""
+    """Write one file aside, unless its place already holds the same bytes.
+
+    `folders` are those of its place and of what is written aside.
+    """
     if isinstance(content, LongText):
+        place, aside = (folder / path for folder in folders)
         _write_parts(aside, content)
-        same = place.is_file() and filecmp.cmp(place, aside, shallow=False)
-    else:
-        encoded = content.encode() if isinstance(content, str) else content
-        same = _holds(place, encoded)
-    if same:
-        if isinstance(content, LongText):
+        if place.is_file() and filecmp.cmp(place, aside, shallow=False):
             aside.unlink()
+            return
+        _check_own(place, path, paths)
         return
+    encoded = content.encode() if isinstance(content, str) else content
+    if not _holds(f"{folders[0]}{os.sep}{path}", encoded):  # no Path: most files are the same
+        _check_own(folders[0] / path, path, paths)
+        _write(folders[1] / path, encoded)
+
+
+def _check_own(place: Path, path: str, paths: WrittenPaths) -> None:
     if place.exists() and not paths.is_former(path):
         raise ForeignFileError(place)
-    if not isinstance(content, LongText):
-        _write(aside, encoded)
 
 
 def _write_parts(path: Path, content: LongText) -> None:
@@ -209,11 +216,13 @@ def _write_manifest(folder: Folder, paths: Iterable[str]) -> None:
         aside.replace(folder.manifest)
 
 
-def _holds(path: Path, data: bytes) -> bool:
+def _holds(path: str, data: bytes) -> bool:
     try:
-        status = path.stat()
-        is_alike = S_ISREG(status.st_mode) and status.st_size == len(data)
-        return is_alike and path.read_bytes() == data
+        status = os.stat(path)  # noqa: PTH116 - very many files
+        if not S_ISREG(status.st_mode) or status.st_size != len(data):
+            return False
+        with open(path, "rb", 0) as file:  # noqa: PTH123 - very many files
+            return file.read() == data
     except OSError:
         return False
 

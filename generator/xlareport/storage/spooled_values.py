@@ -20,8 +20,15 @@ RESIDENT = 256
 """Values of a sequence that stay in memory; most dumps have fewer modules."""
 SMALL_RESIDENT = 2_000
 """Small values of a sequence that stay in memory, such as outlines, which are read many times."""
+SMALL_DUMP = 32 << 20
+"""Bytes of the files of all modules of a dump whose values may stay in memory as small ones do."""
 _LENGTH = 8
 """Bytes of the length of a value in the file."""
+
+
+def most_resident(dumped: int) -> int:
+    """Return how many values of modules stay in memory; `dumped` are the bytes of their files."""
+    return max(RESIDENT, SMALL_RESIDENT) if dumped <= SMALL_DUMP else RESIDENT
 
 
 class SpooledValues(LazySequence[T], Generic[T]):
@@ -33,7 +40,7 @@ class SpooledValues(LazySequence[T], Generic[T]):
     def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
         """Keep up to `resident` values in memory; the file is made in `folder` if it is needed."""
         self.folder = folder
-        self._resident = RESIDENT if resident is None else resident
+        self.resident = RESIDENT if resident is None else resident
         self._held: dict[int, T] = {}
         """Values in memory, by a permanent negative number."""
         self._given = 0
@@ -74,7 +81,7 @@ class SpooledValues(LazySequence[T], Generic[T]):
 
     def _put(self, value: T) -> int:
         """Keep a value and return its offset."""
-        if len(self._held) < self._resident:
+        if len(self._held) < self.resident:
             self._given += 1
             self._held[-self._given] = value
             return -self._given
