@@ -65,7 +65,11 @@ def test_a_noticeable_copy_stands_for_itself(case_of: Callable[..., Case]) -> No
 
 
 @pytest.mark.parametrize(
-    ("operand", "words"), [("c{}", "An all-gather needs the gathered"), ("a", "as for sin")]
+    ("operand", "words"),
+    [
+        ("c{}", "An all-gather needs the gathered"),
+        ("a", "write the contractions without a transpose"),
+    ],
 )
 def test_an_all_gather_is_named_if_most_copies_are_next_to_one(
     case_of: Callable[..., Case], operand: str, words: str

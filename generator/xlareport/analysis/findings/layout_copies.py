@@ -91,7 +91,8 @@ def _together(case: Case, small: Sequence[_Small]) -> Finding:
             "dimension major. If its reader needs it minor, XLA copies on both sides; shard "
             "another dimension to avoid that."
             if 2 * gathered >= seconds
-            else "Use one dimension order in producers and consumers, as for single copies."
+            else "Use one dimension order in producers and consumers: pass the data in the order "
+            "that is read, or write the contractions without a transpose."
         ),
         grade="matched",
         weight=seconds,
