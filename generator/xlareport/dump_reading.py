@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses
 from xlareport.analysis.fitted_profiles import assign_profiles
-from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadable_module
+from xlareport.analysis.module import AnalysisOptions, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.analysis.ranks.members import rank_table
@@ -25,11 +25,15 @@ from xlareport.dump.classify import parse_all
 from xlareport.dump.equivalent_modules import find_repeated_modules
 from xlareport.dump.grouping import NamedDump, group_source
 from xlareport.dump.kept_names import KeptNames
-from xlareport.dump.modules import GroupedDump, ModuleFiles, SnapshotFiles
+from xlareport.dump.modules import GroupedDump, ModuleFiles
 from xlareport.dump.source import Source
 from xlareport.module_work.kept import keep_in
 from xlareport.module_work.process import ModuleResult, ModuleTask
-from xlareport.module_work.reused_results import duplicate_result, duplicate_texts
+from xlareport.module_work.reused_results import (
+    duplicate_result,
+    duplicate_texts,
+    with_shared_files,
+)
 from xlareport.module_work.tasks import ModuleWork, match_large_modules
 from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.pictures.requests import PictureChoice
@@ -164,7 +168,7 @@ class DumpReading:
         for task, result in self.workers.stream(self.work, tasks, _process_died, _expected_seconds):
             shared = result
             if len(self.analyses) < self.resident:  # else it is not kept in memory
-                shared = replace(result, analysis=_with_shared_files(result.analysis, task.files))
+                shared = replace(result, analysis=with_shared_files(result.analysis, task.files))
             yield task, shared
 
     def finish(self) -> None:
@@ -200,39 +204,6 @@ class DumpReading:
             original = self.analyses[places[self.same[module.key]]]
             identical = module.key not in self.equivalent
             yield duplicate_result(ModuleResult(original), module, copies, identical=identical)
-
-
-def _with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAnalysis:
-    """Return the analysis with this process's file objects in place of copies."""
-    summary = analysis.summary
-    stages = {stage.key: stage for stage in files.stages}
-
-    def own(stage: SnapshotFiles) -> SnapshotFiles:
-        mine = stages.get(stage.key, stage)
-        if [artifact.path for artifact in mine.artifacts] != [
-            artifact.path for artifact in stage.artifacts
-        ]:
-            return stage
-        shared = replace(stage, artifacts=mine.artifacts)
-        return mine if mine == shared else shared
-
-    copy = replace(
-        summary.files,
-        artifacts=files.artifacts,
-        stages=tuple(map(own, summary.files.stages)),
-        nameless=files.nameless,
-        llo=files.llo,
-    )
-    shared = replace(
-        summary,
-        files=files if copy == files else copy,
-        stages=tuple(replace(snapshot, stage=own(snapshot.stage)) for snapshot in summary.stages),
-        final_stage=own(summary.final_stage) if summary.final_stage else None,
-    )
-    paths = {artifact.path: artifact.path for artifact in files.artifacts}
-    return replace(
-        analysis, summary=shared, read=tuple(paths.get(path, path) for path in analysis.read)
-    )
 
 
 def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:

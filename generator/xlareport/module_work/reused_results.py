@@ -1,9 +1,10 @@
-"""Results of a module that repeats another one; the other's analysis is reused."""
+"""Results that use what this process has: of a module that repeats another, or from a worker."""
 
 from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summarize import text_bytes
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.duplicate_modules import map_duplicate_paths
@@ -70,3 +71,36 @@ def _stages(
         )
         for stage in original.stages
     }
+
+
+def with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAnalysis:
+    """Return the analysis with this process's file objects in place of copies."""
+    summary = analysis.summary
+    stages = {stage.key: stage for stage in files.stages}
+
+    def own(stage: SnapshotFiles) -> SnapshotFiles:
+        mine = stages.get(stage.key, stage)
+        if [artifact.path for artifact in mine.artifacts] != [
+            artifact.path for artifact in stage.artifacts
+        ]:
+            return stage
+        shared = replace(stage, artifacts=mine.artifacts)
+        return mine if mine == shared else shared
+
+    copy = replace(
+        summary.files,
+        artifacts=files.artifacts,
+        stages=tuple(map(own, summary.files.stages)),
+        nameless=files.nameless,
+        llo=files.llo,
+    )
+    shared = replace(
+        summary,
+        files=files if copy == files else copy,
+        stages=tuple(replace(snapshot, stage=own(snapshot.stage)) for snapshot in summary.stages),
+        final_stage=own(summary.final_stage) if summary.final_stage else None,
+    )
+    paths = {artifact.path: artifact.path for artifact in files.artifacts}
+    return replace(
+        analysis, summary=shared, read=tuple(paths.get(path, path) for path in analysis.read)
+    )
