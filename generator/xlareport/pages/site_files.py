@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import islice, zip_longest
 from typing import Protocol
 
 from msgspec import Struct
@@ -184,8 +184,8 @@ def _make_pages(
 def _wanted(site: SiteInput) -> Iterator[WantedPages]:
     report, before = site.report, None
     main = report.main_key
-    following = chain((record.slug for record in islice(report.outlines, 1, None)), [None])
-    for place, (record, after) in enumerate(zip(report.outlines, following, strict=True)):
+    following = (record.slug for record in islice(report.outlines, 1, None))
+    for place, (record, after) in enumerate(zip_longest(report.outlines, following)):
         decided = DecidedByOthers(
             role=record.role,
             role_reason=record.role_reason,
