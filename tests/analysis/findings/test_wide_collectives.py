@@ -13,7 +13,7 @@ ENTRY e {
   a = bf16[1024,4096] parameter(0)
   c = f32[1024,4096] convert(a)
   b = f32[1024,4096] bitcast(c)
-  s = (f32[1024,4096], f32[8192,4096]) all-gather-start(b), dimensions={0}, replica_groups=[1,8]<=[8]
+  s = (f32[1024,4096], f32[8192,4096]) all-gather-start(b),dimensions={0}, replica_groups=[1,8]<=[8]
   d = f32[8192,4096] all-gather-done(s)
   ROOT n = f32[8192,4096] negate(d)
 }
