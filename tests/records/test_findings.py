@@ -43,10 +43,25 @@ def test_severity_is_the_share_of_time_or_memory(
     whole, memory = cost.seconds, device_bytes(cost)
     assert whole is not None
     assert memory is not None
-    of_time = rate_finding(replace(FINDING, seconds=share * whole), cost)
-    of_memory = rate_finding(replace(FINDING, bytes=int(share * memory)), cost)
+    full = replace(cost, device=replace(cost.device, memory=memory))
+    of_time = rate_finding(replace(FINDING, seconds=share * whole), full)
+    of_memory = rate_finding(replace(FINDING, bytes=int(share * memory)), full)
     assert (of_time.severity, of_memory.severity) == (severity, severity)
     assert (of_time.title, of_time.bytes, of_memory.seconds) == ("Some title", None, None)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "severity"),
+    [(None, "high"), (2, "high"), (4, "high"), (8, "medium"), (100, "low")],
+)
+def test_memory_counts_less_where_most_of_the_device_is_free(
+    cost: CostReport, capacity: int | None, severity: str
+) -> None:
+    memory = device_bytes(cost)
+    assert memory is not None
+    device = replace(cost.device, memory=capacity and capacity * memory)
+    saving = replace(FINDING, bytes=memory // 4)
+    assert rate_finding(saving, replace(cost, device=device)).severity == severity
 
 
 def test_a_gain_that_is_not_known_is_low_but_for_rules_of_their_own(cost: CostReport) -> None:

@@ -16,6 +16,8 @@ _OF_HELPERS = frozenset(map(rule_id, OF_HELPERS))
 _OF_STEPS = frozenset(map(rule_id, OF_STEPS))
 _LEVELS = (("high", 0.1), ("medium", 0.03), ("low", 0.0))
 """Each with the least part of the roofline time or of the memory."""
+_FULL = 0.5
+"""Part of the device memory in use from which a memory saving counts whole."""
 SEVERITIES = tuple(name for name, _ in _LEVELS)
 
 
@@ -78,8 +80,17 @@ def _share(finding: Finding, cost: CostReport) -> float:
     return max(
         time_share,
         beside / (beside + whole) if whole else 0.0,
-        (finding.bytes or 0) / memory if (memory := device_bytes(cost)) else 0.0,
+        _memory_share(finding, cost),
     )
+
+
+def _memory_share(finding: Finding, cost: CostReport) -> float:
+    """Return the share of the memory that is at stake, less where most of the device is free."""
+    used, available = device_bytes(cost), cost.device.memory
+    if not finding.bytes or not used:
+        return 0.0
+    fullness = used / (_FULL * available) if available else 1.0
+    return finding.bytes / used * min(fullness, 1.0)
 
 
 def _time_share(finding: Finding, cost: CostReport) -> float:

@@ -68,6 +68,7 @@ from xlareport.analysis.findings.unknown_loops import qualify_shares
 from xlareport.analysis.findings.unread_collectives import unread_collectives
 from xlareport.analysis.findings.unused_donations import unused_donations
 from xlareport.analysis.findings.waiting_collectives import waiting_collectives
+from xlareport.analysis.findings.wide_collectives import wide_collectives
 from xlareport.analysis.findings.wide_products import wide_products
 from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.grades import weakest
@@ -118,6 +119,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     chained_collectives,
     gathered_once,
     detoured_values,
+    wide_collectives,
     repeated_all_gathers,
     invariant_collectives,
     unread_collectives,
