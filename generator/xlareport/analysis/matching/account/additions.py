@@ -9,7 +9,7 @@ from xlareport.analysis.matching.account.copies_by_name import CopiesByName
 from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.moved_starts import list_moved_starts
-from xlareport.analysis.matching.account.taken_out import list_joined, taken_out
+from xlareport.analysis.matching.account.taken_out import element_taken_out, list_joined, taken_out
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     has_same_origin,
@@ -270,6 +270,7 @@ class Additions:
         line = node.instruction
         yield from reasons_by_partial_results(self._search.after, node)
         taken = taken_out(self._search, self._joined, node)
+        taken = taken or element_taken_out(self._search, node)
         if taken is not None:
             yield Grade.MATCHED, taken
         yield from _reasons_by_loops(node)
