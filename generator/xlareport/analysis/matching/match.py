@@ -8,6 +8,7 @@ from xlareport.analysis.matching.account import account
 from xlareport.analysis.matching.rules import (
     along_moves,
     behind_moves,
+    buffers,
     cloned_producers,
     deep_forms,
     frames,
@@ -198,6 +199,7 @@ _RULES = (
     ordered_values.idle_constants,
     ordered_values.unread_moves,
     selected.selected,
+    buffers.memory_only,
 )
 _PARTS = (
     collectives.halves,

@@ -179,6 +179,7 @@ _CONSEQUENCES = frozenset({Kind.ARGUMENT, Kind.PARAMETER, Kind.PART, Kind.REDIRE
 """Kinds that follow from others in the same step."""
 _CAUSES = frozenset(
     {
+        Kind.ABSORBED,
         Kind.ASYNC,
         Kind.COMBINED,
         Kind.EXPANDED,
