@@ -27,6 +27,9 @@ def _read_before(search: Search, node: Node) -> Iterator[tuple[Node, Node]]:
     for user, position in search.after.users.get(node, ()):
         former = user.partner
         read = None if former is None else read_at(search.before, former, position)
-        if read is not None and is_free(read) and read.instruction.opcode in _FILLS:
-            if same_shape(search, read, node):
-                yield user, read
+        if read is not None and _is_free_fill(read) and same_shape(search, read, node):
+            yield user, read
+
+
+def _is_free_fill(node: Node) -> bool:
+    return is_free(node) and node.instruction.opcode in _FILLS
