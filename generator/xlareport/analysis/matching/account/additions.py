@@ -268,8 +268,8 @@ class Additions:
         yield from self._reasons_by_readers(node)
         yield from self._reasons_by_callers(node, callers)
 
-    def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
-        line = node.instruction
+    def _reasons_by_work(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
+        """Yield what a node does for instructions of the old module."""
         yield from reasons_by_partial_results(self._search.after, node)
         copied = reason_of_copy_start(self._search.after, node)
         if copied:
@@ -282,6 +282,10 @@ class Additions:
         computed = computed_element(self._search, node)
         if computed is not None:
             yield Grade.MATCHED, computed
+
+    def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
+        line = node.instruction
+        yield from self._reasons_by_work(node)
         held = node.frame.callees.get(line.name)
         if held is not None and not holds_no_old_work(self._search, held):
             yield Grade.GUESSED, "no instruction before was found for what it holds"
