@@ -5,7 +5,7 @@ which the two inner ones cancel out: a later pass removes both.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -34,7 +34,6 @@ def with_undone_transposes(matching: Matching, changes: Iterable[Change]) -> lis
     reasons = {
         Place(place.computation, name): place.instruction
         for place, names in undoing.items()
-        if place is not None
         for name in names
     }
     return [_told(change, undoing, reasons) for change in rows]
@@ -45,15 +44,16 @@ def _is_clone(change: Change) -> bool:
 
 
 def _told(
-    change: Change, undoing: dict[Place | None, list[str]], reasons: dict[Place, str]
+    change: Change, undoing: Mapping[Place, list[str]], reasons: Mapping[Place, str]
 ) -> Change:
-    if change.before in undoing and isinstance(change.reason, Past) and _is_clone(change):
+    names = [] if change.before is None else undoing.get(change.before, [])
+    if names and isinstance(change.reason, Past) and _is_clone(change):
         return replace(
             change,
             kind=Kind.SWAPPED,
             kinds=(Kind.SWAPPED,),
             reason=replace(change.reason, of_copy=False),
-            details=(f"and %{undoing[change.before][0]} undoes the original",),
+            details=(f"and %{names[0]} undoes the original",),
         )
     undone = reasons.get(change.after) if change.after is not None else None
     if undone is not None and change.kind is Kind.ADDED:
