@@ -72,6 +72,7 @@ from xlareport.analysis.matching.rules.movement import (
     sliced,
     sunk_slices,
     swaps,
+    turned_reshapes,
 )
 from xlareport.analysis.matching.search.doubts import grade_doubts
 from xlareport.analysis.matching.search.result import Matching
@@ -181,6 +182,7 @@ _RULES = (
     passed_runs.passed_runs,
     passed_runs.converts_past_moves,
     raised.raised,
+    turned_reshapes.turned_reshapes,
     joined.joined,
     completed.completed,
     deep_forms.deep_forms,
