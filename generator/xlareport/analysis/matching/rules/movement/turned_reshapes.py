@@ -21,7 +21,7 @@ _MOST_RESHAPES = 4
 
 
 def turned_reshapes(search: Search) -> None:
-    """Pair a transpose that was reshaped for a known reader with that of a reshape, which it reads."""
+    """Pair a transpose that was reshaped for a known reader with that of a reshape, read now."""
     for node in search.before.open():
         if node.instruction.opcode == _TRANSPOSE and is_free(node):
             for other, passed in _read_now(search, node):
