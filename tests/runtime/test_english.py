@@ -33,6 +33,7 @@ def test_lists_and_articles() -> None:
     assert english.listing(["a", "b", "c"]) == "a, b and c"
     assert english.listing(["a"]) == "a"
     assert (english.with_article("add"), english.with_article("dot")) == ("an add", "a dot")
+    assert english.with_article("`AllocateBuffer` call") == "an `AllocateBuffer` call"
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ def pluralize(noun: str) -> str:
 
 
 def with_article(noun: str) -> str:
-    """Return a noun with its article: `an add`."""
-    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+    """Return a noun with its article: `an add`; also of a name in backticks."""
+    first = noun.lstrip("`")[:1].lower()
+    return f"{'an' if first in 'aeiou' else 'a'} {noun}"
 
 
 def listing(items: Sequence[str]) -> str:

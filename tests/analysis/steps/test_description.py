@@ -181,6 +181,15 @@ def test_what_was_fused_into_existing_fusions_is_said_beside_new_ones() -> None:
     assert "moved" not in " ".join(told(created, moved))
 
 
+def test_what_merged_fusions_held_is_not_told_as_moved() -> None:
+    merged = replace(change(Kind.ABSORBED, "fusion.1"), opcodes=("fusion", "fusion"))
+    taken = replace(change(Kind.MOVED, "add.2"), details=(FusionPlace("fusion.2"),))
+    moved = replace(change(Kind.MOVED, "add.3"), details=("moved into %fusion.3",))
+    headline = told(merged, taken, moved)[0]
+    assert "fused 1 add into an existing fusion" in headline
+    assert "moved" not in " ".join(told(merged, taken, moved))
+
+
 def test_choices_in_configurations_come_before_defaults() -> None:
     tiles = ConfigChange((FieldChange("set", "triton_gemm_config", " with block_m 16"),))
     queue = FieldChange("set", "operation_queue_id", ' to "0"', is_default=True)

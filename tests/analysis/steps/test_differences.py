@@ -99,6 +99,16 @@ def test_the_elements_of_an_inner_tuple_among_the_others_now(read: Read) -> None
     assert compare(before, other, {})[Kind.SHAPE] == "2 elements → 3 elements"
 
 
+def test_the_operands_of_a_start_that_were_in_a_tuple(read: Read) -> None:
+    before = line(read, "%a = (((s32[], pred[])), f32[8]{0}) async-start(%x), calls=%f")
+    after = line(read, "%a = ((s32[], pred[]), f32[8]{0}) async-start(%x, %y), calls=%f")
+    difference = "1 of 2 elements, a tuple in a tuple → its 2 elements"
+    assert compare(before, after, {})[Kind.SHAPE] == difference
+    one = line(read, "%a = (s32[]) tuple(%x)")
+    two = line(read, "%a = (s32[], pred[]) tuple(%x, %y)")
+    assert compare(one, two, {})[Kind.SHAPE] == "1 element → 2 elements"
+
+
 def test_an_element_of_a_tuple_with_another_layout(read: Read) -> None:
     before = line(read, "%a = (f32[8,4]{1,0}, s32[]) tuple(%x, %y)")
     after = line(read, "%a = (f32[8,4]{0,1}, s32[]) tuple(%x, %y)")

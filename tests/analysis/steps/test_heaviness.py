@@ -1,6 +1,6 @@
 from xlareport.analysis.steps.description import weight
 from xlareport.analysis.steps.groups import grouped
-from xlareport.analysis.steps.heaviness import heaviest, heaviness
+from xlareport.analysis.steps.heaviness import heaviest, heaviness, heaviness_of_change
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.text import TextReader
 
@@ -11,6 +11,13 @@ def test_what_costs_time_weighs_more_than_what_passes_values_on() -> None:
     assert heaviness("all-reduce-done") == heaviness("bitcast")
     assert heaviest(("", "dot")) == heaviness("dot")
     assert heaviest(("", "")) == heaviness("bitcast")
+
+
+def test_a_custom_call_that_became_a_move_was_only_a_mark() -> None:
+    assert heaviness_of_change(("custom-call", "copy")) == heaviness("copy")
+    assert heaviness_of_change(("custom-call", "dot")) == heaviness("dot")
+    assert heaviness_of_change(("custom-call", "")) == heaviness("custom-call")
+    assert heaviness_of_change(("dot", "copy")) == heaviness("dot")
 
 
 def entry(*lines: str) -> str:

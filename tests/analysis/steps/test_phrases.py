@@ -50,6 +50,13 @@ def test_changes_are_counted(kind: Kind, once: str, twice: str) -> None:
     assert say(kind, *several(kind, 2)) == twice
 
 
+def test_dots_that_became_sums_of_products_are_not_told_as_split() -> None:
+    summed = [*several(Kind.SPLIT, 2, opcodes=("dot", "reduce"))]
+    assert say(Kind.SPLIT, *summed) == "rewrote 2 dots as multiplies and reduces"
+    words = "rewrote 2 dots as multiplies and reduces and split 1 add"
+    assert say(Kind.SPLIT, *summed, change(Kind.SPLIT)) == words
+
+
 def test_a_transposed_layout_is_told_apart_from_new_tiles() -> None:
     tiles = ShapeChange("{1,0}", "{1,0:T(8,128)}", is_tiling=True)
     turned = replace(change(Kind.LAYOUT), details=(ShapeChange("{1,0}", "{0,1:T(8,128)}"),))

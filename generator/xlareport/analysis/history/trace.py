@@ -1,6 +1,6 @@
 """The trace of a subject: its events, the ops it came from, and the instructions it became."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -17,6 +17,7 @@ from xlareport.analysis.history.instruction import (
     order_events,
 )
 from xlareport.analysis.history.subjects import Subject
+from xlareport.analysis.history.trails import anchors_of, events_to
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.source.inlined_op_names import whole_op_name
@@ -122,28 +123,22 @@ def _events(
 ) -> Iterator[tuple[HistoryEvent, ...]]:
     """Yield the history of each place, then of final instructions that these do not reach."""
     reached: set[Place] = set()
-    passed: set[Place] = set()
+    own: list[HistoryEvent] = []
     for place in subject.places:
         history_events = history(snapshots, subject.number, place)
         reached.add(history_events[-1].instruction)
-        passed.update(event.instruction for event in history_events)
+        own.extend(history_events)
         yield history_events
     last = len(snapshots.modules) - 1
-    for place in now:
-        if place not in reached:
-            since = history(snapshots, last, place)
-            yield _since(since if subject.number == 0 else _later(since, subject.number), passed)
-
-
-def _since(events: tuple[HistoryEvent, ...], passed: Collection[Place]) -> tuple[HistoryEvent, ...]:
-    """Return a history from where it last has an instruction of the subject's own.
-
-    Before, it may be that of another instruction, which the subject was combined with.
-    """
-    for number in reversed(range(len(events))):
-        if events[number].instruction in passed:
-            return events[number:]
-    return events
+    further = [place for place in now if place not in reached]
+    anchors = anchors_of(subject.number, subject.places, own) if further else {}
+    for place in further:
+        since = events_to(snapshots, last, place, anchors)
+        every = history(snapshots, last, place)
+        if since is not None:
+            yield (*since, *every[-1:])
+        else:
+            yield every if subject.number == 0 else _later(every, subject.number)
 
 
 def _later(events: Iterable[HistoryEvent], number: int) -> tuple[HistoryEvent, ...]:

@@ -8,6 +8,7 @@ from xlareport.analysis.matching.account import account
 from xlareport.analysis.matching.rules import (
     along_moves,
     behind_moves,
+    buffers,
     cloned_producers,
     deep_forms,
     frames,
@@ -71,6 +72,7 @@ from xlareport.analysis.matching.rules.movement import (
     sliced,
     sunk_slices,
     swaps,
+    turned_reshapes,
 )
 from xlareport.analysis.matching.search.doubts import grade_doubts
 from xlareport.analysis.matching.search.result import Matching
@@ -180,6 +182,7 @@ _RULES = (
     passed_runs.passed_runs,
     passed_runs.converts_past_moves,
     raised.raised,
+    turned_reshapes.turned_reshapes,
     joined.joined,
     completed.completed,
     deep_forms.deep_forms,
@@ -198,6 +201,7 @@ _RULES = (
     ordered_values.idle_constants,
     ordered_values.unread_moves,
     selected.selected,
+    buffers.memory_only,
 )
 _PARTS = (
     collectives.halves,

@@ -278,6 +278,8 @@ class _Reader:
         if kind is Kind.EXPANDED:  # what gives the result is named beside them
             result = pairing.after[0]
             ordered.sort(key=lambda place: (place == result, not _is_heavy(module, place)))
+        elif kind is Kind.SPLIT:  # the product before its sum
+            ordered.sort(key=lambda place: not _is_multiply(module, place))
         return tuple(ordered)
 
     def change(
@@ -340,6 +342,11 @@ def _is_plain(module: HloModule, place: Place) -> bool:
     """Return whether an instruction makes or passes on values without computing any."""
     line = module.find(*place)
     return line is None or line.opcode in PLAIN
+
+
+def _is_multiply(module: HloModule, place: Place) -> bool:
+    line = module.find(*place)
+    return line is not None and line.opcode == "multiply"
 
 
 def _is_heavy(module: HloModule, place: Place) -> bool:

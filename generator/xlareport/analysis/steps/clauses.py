@@ -18,7 +18,7 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import CopyPlace, Difference, ShapeChange
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
-from xlareport.analysis.steps.replacements import place_of
+from xlareport.analysis.steps.replacements import is_summed_product, place_of
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english, units
 
@@ -123,6 +123,8 @@ _ARRIVING = frozenset(
 
 def _of_reason(change: Change) -> str:
     """Return the template of what its reason says; empty for others."""
+    if change.kind is Kind.SPLIT and is_summed_product(change.opcodes):
+        return "{old}{where} became {members}"
     if isinstance(change.reason, BothBranches):
         return "{old}{where} was inlined into {members}: {reason}"
     if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):

@@ -8,7 +8,7 @@ from xlareport.analysis.matching.search.reasons import ComputedElement
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.groups import ChangeGroup
-from xlareport.analysis.steps.heaviness import heaviest
+from xlareport.analysis.steps.heaviness import heaviness_of_change
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.phrases import phrase
 from xlareport.analysis.steps.refinements import UncalledComputations
@@ -112,7 +112,7 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
             key=lambda group: (
                 not group.is_tiling,
                 _group_weight(group),
-                heaviest(group.opcodes),
+                heaviness_of_change(group.opcodes),
             ),
             reverse=True,
         )
@@ -153,7 +153,7 @@ def _group_weight(group: ChangeGroup) -> float:
         return _NOTES * group.count
     if isinstance(group.changes[0].reason, ComputedElement):
         return _COMPUTED * group.count
-    heavy = 1.0 if group.kind in _LIGHT else heaviest(group.opcodes)
+    heavy = 1.0 if group.kind in _LIGHT else heaviness_of_change(group.opcodes)
     return words_of_kinds()[group.kind].importance * heavy * group.count
 
 
@@ -179,6 +179,7 @@ _CONSEQUENCES = frozenset({Kind.ARGUMENT, Kind.PARAMETER, Kind.PART, Kind.REDIRE
 """Kinds that follow from others in the same step."""
 _CAUSES = frozenset(
     {
+        Kind.ABSORBED,
         Kind.ASYNC,
         Kind.COMBINED,
         Kind.EXPANDED,

@@ -65,3 +65,13 @@ def heaviness(opcode: str) -> float:
 def heaviest(opcodes: Iterable[str]) -> float:
     """Return the largest weight of some opcodes; '' has none."""
     return max((heaviness(opcode) for opcode in opcodes if opcode), default=_PLAIN)
+
+
+def heaviness_of_change(opcodes: tuple[str, str]) -> float:
+    """Return the weight of what was one opcode and is another.
+
+    A custom call that became a move was a mark, of a sharding or a memory space: no library call.
+    """
+    before, after = opcodes
+    is_mark = before == "custom-call" and after in _PLAIN_OPCODES
+    return heaviest((after,) if is_mark else opcodes)

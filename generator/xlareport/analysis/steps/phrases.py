@@ -9,7 +9,7 @@ from xlareport.analysis.matching.search.reasons import FirstIteration
 from xlareport.analysis.steps import computation_phrases, wording
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
-from xlareport.analysis.steps.replacements import ASYNC_FUSION_END
+from xlareport.analysis.steps.replacements import ASYNC_FUSION_END, is_summed_product
 from xlareport.runtime import english, units
 
 _PAIRS_NAMED = 2
@@ -310,6 +310,19 @@ def _left(groups: Sequence[ChangeGroup]) -> str:
     return f"left {wording.counted(_counts(groups, _BEFORE))} without live users"
 
 
+def _split(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many were split, and how many dots became products and their sums."""
+    summed = [group for group in groups if is_summed_product(group.opcodes)]
+    others = [group for group in groups if not is_summed_product(group.opcodes)]
+    several = sum(_count_on_side(group, _BEFORE) for group in summed) > 1
+    result = "multiplies and reduces" if several else "a multiply and a reduce"
+    parts = [
+        f"rewrote {wording.counted(_counts(summed, _BEFORE))} as {result}" if summed else "",
+        f"split {wording.counted(_counts(others, _BEFORE))}" if others else "",
+    ]
+    return english.listing([part for part in parts if part])
+
+
 def _untraced(groups: Sequence[ChangeGroup]) -> str:
     """Return a phrase for removed and added instructions whose relation is not known."""
     gone = [group for group in groups if group.opcodes[_BEFORE]]
@@ -346,6 +359,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.SHARED: _shared,
     Kind.SUMMED: _summed,
     Kind.SUNK: _sunk,
+    Kind.SPLIT: _split,
     Kind.SWAPPED: _swapped,
     Kind.UNAPPLIED: computation_phrases.unapplied,
     Kind.UNCALLED: computation_phrases.uncalled,

@@ -43,6 +43,11 @@ def place_of(kinds: Sequence[Kind], details: Sequence[Difference]) -> str:
     return next((str(detail) for kind, detail in pairs if kind in _PLACES), "")
 
 
+def is_summed_product(opcodes: tuple[str, str]) -> bool:
+    """Return whether a dot became a sum: `dot-strength-reduction` multiplies, then reduces."""
+    return opcodes == ("dot", "reduce")
+
+
 def operation(line: Instruction) -> str:
     """Return the opcode; of a custom call its target."""
     return target(line) or line.opcode

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from xlareport.analysis.steps.details import ShapeChange
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.hlo.shape import Shape, without_layout
+from xlareport.runtime import units
 
 _SPACE = re.compile(r"S\(\d{1,9}\)")
 _TILES = re.compile(r"T\([^()]*\)|(?<=\))\([^()]*\)")
@@ -38,8 +39,7 @@ def _shape_of(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
         change = shortened(*(_layouts(old, new) if layouts else _texts(old, new)))
         return {kind: replace(change, is_tiling=_is_tiled_anew(old, new))}
     if old.elements and new.elements and len(old.elements) != len(new.elements):
-        text = f"{len(old.elements):,} elements → {len(new.elements):,} elements"
-        return {Kind.SHAPE: text + (_TAKEN_APART if _is_taken_apart(old, new) else "")}
+        return {Kind.SHAPE: _counts(old, new)}
     shaped = _other_dimensions(old, new) or _is_packed(old, new)
     kind = Kind.SHAPE if shaped else Kind.TYPE
     return {kind: shortened(*_texts(old, new))}
@@ -59,6 +59,16 @@ def _is_packed(old: Shape, new: Shape) -> bool:
     types = old.element_type, new.element_type
     integers = all(name[:1] in {"s", "u"} for name in types)
     return integers and types[0][1:] != types[1][1:] and old.byte_size == new.byte_size is not None
+
+
+def _counts(old: Shape, new: Shape) -> str:
+    """Return the numbers of elements of two tuples, the second maybe without a tuple in it."""
+    now = units.plural(len(new.elements), "element")
+    if not _is_taken_apart(old, new):
+        return f"{units.plural(len(old.elements), 'element')} → {now}"
+    if len(old.elements) == 1:
+        return f"a tuple in a tuple → its {now}"
+    return f"{units.plural(len(old.elements), 'element')} → {now} without an inner tuple"
 
 
 def _is_taken_apart(old: Shape, new: Shape) -> bool:
@@ -146,7 +156,6 @@ def _divides(size: int | None, part: int | None) -> bool:
     return size == part or bool(size and part and not size % part)
 
 
-_TAKEN_APART = " without an inner tuple"
 _OTHER_ORDER = ", and the others in another order"
 _IN_OTHER_ORDER = ", and elements in another order"
 

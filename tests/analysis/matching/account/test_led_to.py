@@ -49,7 +49,7 @@ def test_what_a_new_tuple_holds_leads_to_the_element_that_takes_it(read: Read) -
         if (pairing := matching.pairing_after(Place("main", name))) is not None
     }
     assert reasons == {
-        "part.1": "an operand of the new %part.3, which leads to %first",
-        "part.2": "an operand of the new %part.4, which leads to %second",
+        "part.1": "takes the result of %first out of %whole",
+        "part.2": "takes the result of %second out of %whole",
         "part.4": "an operand of the new %tuple.9, which leads to %second",
     }

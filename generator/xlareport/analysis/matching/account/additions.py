@@ -6,10 +6,12 @@ from functools import cached_property
 from xlareport.analysis.matching.account.combined_parts import reasons_by_partial_results
 from xlareport.analysis.matching.account.computed_elements import computed_element
 from xlareport.analysis.matching.account.copies_by_name import CopiesByName
+from xlareport.analysis.matching.account.copy_starts import reason_of_copy_start
 from xlareport.analysis.matching.account.holders import holds_no_old_work
+from xlareport.analysis.matching.account.inserted_fusions import inserted_fusion
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.moved_starts import list_moved_starts
-from xlareport.analysis.matching.account.taken_out import list_joined, taken_out
+from xlareport.analysis.matching.account.taken_out import element_taken_out, list_joined, taken_out
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     has_same_origin,
@@ -266,16 +268,24 @@ class Additions:
         yield from self._reasons_by_readers(node)
         yield from self._reasons_by_callers(node, callers)
 
-    def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
-        line = node.instruction
+    def _reasons_by_work(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
+        """Yield what a node does for instructions of the old module."""
         yield from reasons_by_partial_results(self._search.after, node)
+        copied = reason_of_copy_start(self._search.after, node)
+        if copied:
+            yield Grade.MATCHED, copied
         taken = taken_out(self._search, self._joined, node)
+        taken = taken or element_taken_out(self._search, node)
         if taken is not None:
             yield Grade.MATCHED, taken
         yield from _reasons_by_loops(node)
         computed = computed_element(self._search, node)
         if computed is not None:
             yield Grade.MATCHED, computed
+
+    def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
+        line = node.instruction
+        yield from self._reasons_by_work(node)
         held = node.frame.callees.get(line.name)
         if held is not None and not holds_no_old_work(self._search, held):
             yield Grade.GUESSED, "no instruction before was found for what it holds"
@@ -293,7 +303,8 @@ class Additions:
             yield Grade.MATCHED, f"{link} {new}%{user.instruction.name}{led}"
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
-            yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
+            inserted = inserted_fusion(self._search, node)
+            yield Grade.MATCHED, inserted or f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, IDLE
 

@@ -13,7 +13,7 @@ _MOST_STEPS = 100
 def led_to(side: Side, user: Node, position: int) -> str:
     """Return text that names what a new user, which reads a value so, leads to; '' if nothing."""
     for _ in range(_MOST_STEPS):
-        readers = [*_readers(side, user, position)]
+        readers = [*readers_of_value(side, user, position)]
         known = next((reader for reader, _ in readers if reader.partner), None)
         if known is not None:
             return f", which leads to %{reader_beside(user, known).instruction.name}"
@@ -24,7 +24,7 @@ def led_to(side: Side, user: Node, position: int) -> str:
     return ""
 
 
-def _readers(side: Side, user: Node, position: int) -> Iterator[tuple[Node, int]]:
+def readers_of_value(side: Side, user: Node, position: int) -> Iterator[tuple[Node, int]]:
     """Yield the readers of a new user's result, with their operand; of a tuple those of a value."""
     for reader, place in side.users.get(user, ()):
         line = reader.instruction

@@ -84,7 +84,8 @@ def test_converts_around_the_sum_of_a_product_are_parts_of_the_dot(read: Read) -
     again = matching.pairing_before(Place("main", "again"))
     assert again is None or again.after == ()
     headline = step(read(before), read(after)).headline
-    assert "split into 4 instructions, including `%reduce.6` and `%multiply.5`" in headline
+    assert "rewrote 1 dot as a multiply and a reduce" in headline
+    assert "became 4 instructions, including `%multiply.5` and `%reduce.6`" in headline
 
 
 def test_a_product_over_two_dimensions_goes_on_in_fusions_with_its_sum_in_stages(

@@ -69,3 +69,48 @@ def test_what_others_read_too_stays(read: Read) -> None:
     before = _BESIDE.replace(*wide)
     after = _INSIDE.replace(*wide).replace("  %whole", f"  %copy.1 = {_COLUMNS} copy(%a)\n  %whole")
     assert match(read(before), read(after)).partner_after(_COPY) == _COPY
+
+
+_BOTH = (
+    _BESIDE.replace("(%i, %copy.1, %b)", "(%i, %copy.1, %copy.1)")
+    .replace(
+        f"  ROOT %q = ({_COLUMNS}, s32[]) parameter(0)\n",
+        f"  %q = {_COLUMNS} parameter(0)\n  %one = s32[] constant(1)\n"
+        f"  ROOT %other = ({_COLUMNS}, s32[]) tuple(%q, %one)\n",
+    )
+    .replace("%far (q: (f32[4,8], s32[]))", "%far (q: f32[4,8])")
+)
+_BOTH_INSIDE = (
+    _BOTH.replace(f"  %copy.1 = {_COLUMNS} copy(%a)\n", "")
+    .replace("(%i, %copy.1, %copy.1)", "(%i, %a, %a)")
+    .replace(
+        f"%p = {_COLUMNS} parameter(0)\n",
+        f"%p = {_ROWS} parameter(0)\n  %copy.2 = {_COLUMNS} copy(%p)\n",
+    )
+    .replace(
+        f"%q = {_COLUMNS} parameter(0)\n",
+        f"%q = {_ROWS} parameter(0)\n  %copy.3 = {_COLUMNS} copy(%q)\n",
+    )
+    .replace("tuple(%p,", "tuple(%copy.2,")
+    .replace("tuple(%q,", "tuple(%copy.3,")
+)
+
+
+def test_a_copy_that_both_branches_read_is_made_in_each(read: Read) -> None:
+    made = step(read(_BOTH), read(_BOTH_INSIDE), "`conditional-code-motion`")
+    assert "moved 1 copy into a branch of a conditional" in made.headline
+    words = " ".join((made.headline, *made.account))
+    assert "`%copy.1` in `main` was cloned to `%copy.3` in `%far`" in words
+    assert "dded" not in words
+
+
+def test_a_copy_that_a_branch_got_in_a_tuple_is_made_in_it(read: Read) -> None:
+    given = _BESIDE.replace("(%i, %copy.1, %b)", "(%i, %whole, %b)").replace(
+        "  %if =", f"  %whole = ({_COLUMNS}) tuple(%copy.1)\n  %if ="
+    )
+    given = given.replace(
+        f"  %p = {_COLUMNS} parameter(0)\n",
+        f"  %p = ({_COLUMNS}) parameter(0)\n  %part = {_COLUMNS} get-tuple-element(%p), index=0\n",
+    ).replace("tuple(%p, %none)", "tuple(%part, %none)")
+    made = step(read(given), read(_INSIDE), "`conditional-code-motion`")
+    assert "moved 1 copy into a branch of a conditional" in made.headline

@@ -49,6 +49,21 @@ def test_work_that_is_left_unread_has_a_copy_before_the_repetition(read: Read) -
         assert pairing.before == (Place("main", old),)
 
 
+def test_work_of_which_an_operand_was_simplified_has_a_copy_too(read: Read) -> None:
+    """A select of a known predicate became the broadcast that it chose, in the same step."""
+    selected = _BEFORE.replace("subtract(%wide.a,", "subtract(%chosen,").replace(
+        "  %less",
+        "  %yes = pred[] constant(true)\n  %always = pred[4,8] broadcast(%yes), dimensions={}\n"
+        "  %chosen = f32[4,8] select(%always, %wide.a, %c)\n  %less",
+    )
+    few = "  %n.1 = f32[8] subtract(%a, %b)\n  %n.2 = f32[4,8] broadcast(%n.1), dimensions={1}\n"
+    after = _BEFORE.replace("multiply(%less,", "multiply(%n.2,").replace("  %far", f"{few}  %far")
+    pairing = match(read(selected), read(after)).pairing_after(Place("main", "n.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.CLONED
+    assert pairing.before == (Place("main", "less"),)
+
+
 def test_work_on_other_data_is_no_copy(read: Read) -> None:
     other = _LEFT.replace("subtract(%a, %b)", "subtract(%a, %flat.two)")
     matching = match(read(_BEFORE), read(other))

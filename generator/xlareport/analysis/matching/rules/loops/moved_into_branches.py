@@ -4,9 +4,11 @@ Before, the branch got the copied array, say; now it gets the array, and copies 
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 from xlareport.analysis.matching.rules.loops.moved_inside import does_the_same
 from xlareport.analysis.matching.search.nodes import is_free, node_after
+from xlareport.analysis.matching.search.reasons import InBranch
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Frame, Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
@@ -15,25 +17,42 @@ from xlareport.knowledge.grades import Grade
 
 
 def moved_into_branches(search: Search) -> None:
-    """Pair work whose result only a branch got with the same work in that branch."""
+    """Pair work whose result only branches got with the same work in these; note further copies."""
     for node in search.before.open():
-        if node.instruction.opcode not in BOUNDARIES and is_free(node):
-            for holder, position in _branches(search, node):
-                work = next(_inside(search, holder, position, node), None)
-                if work is not None:
-                    reason = f"a branch of %{holder.instruction.name} got its result, and does it"
-                    search.link(node, work, Grade.MATCHED, reason)
-                    break
+        if node.instruction.opcode in BOUNDARIES or not is_free(node):
+            continue
+        given = _branches(search, node)
+        inside = [work for place in given for work in islice(_inside(search, *place, node), 1)]
+        if inside:
+            holder = given[0][0].instruction.name
+            reason = f"a branch of %{holder} got its result, and does it"
+            if search.link(node, inside[0], Grade.MATCHED, reason):
+                for other in inside[1:]:
+                    search.copies[other] = node, InBranch()
 
 
-def _branches(search: Search, node: Node) -> Iterator[tuple[Node, int]]:
-    """Yield the conditional after whose branch alone read a node, and the place of its operand."""
-    users = search.before.users.get(node, ())
-    if len(users) != 1:
-        return
-    user, position = users[0]
-    if user.instruction.opcode == "conditional" and position and user.partner is not None:
-        yield user.partner, position
+def _branches(search: Search, node: Node) -> list[tuple[Node, int]]:
+    """Return the conditionals after whose branches alone read a node, with the operands' places."""
+    places: list[tuple[Node, int]] = []
+    for user, position in _readers(search.before, node):
+        now = node_after(search, user)
+        if user.instruction.opcode != "conditional" or not position or now is None:
+            return []
+        places.append((now, position))
+    return places
+
+
+def _readers(side: Side, node: Node) -> Iterator[tuple[Node, int]]:
+    """Yield the readers of a node; of a tuple with it those of the tuple."""
+    for user, position in side.users.get(node, ()):
+        if user.instruction.opcode != "tuple":
+            yield user, position
+            continue
+        name, frame = user.instruction.name, user.frame
+        for line in frame.computation.users.get(name, ()):  # one that is as it was, too
+            for place, operand in enumerate(line.operand_names):
+                if operand == name:
+                    yield frame.node(line), place
 
 
 def _inside(search: Search, holder: Node, position: int, node: Node) -> Iterator[Node]:

@@ -3,7 +3,7 @@
 `f(broadcast(x), broadcast(y))` became `broadcast(f(x, y))`; the former work may be left unread.
 """
 
-from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.nodes import is_free, node_after
 from xlareport.analysis.matching.search.reasons import PastBroadcast
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
@@ -32,7 +32,8 @@ def unrepeated(search: Search) -> None:
         ):
             free = not path and not other and is_free(now) and not _repeats(read)
             if free and (_repeats(now) or _has_fewer(link.after, link.before)):
-                _note_copies(search, _same_work(search, read, now))
+                pairs = _same_work(search, read, now) or _beside_left(search, read, now)
+                _note_copies(search, pairs)
 
 
 def _repeats(node: Node) -> bool:
@@ -51,6 +52,24 @@ def _note_copies(search: Search, pairs: _Pairs) -> None:
             continue
         if not is_free(node) or not search.link(node, other, Grade.MATCHED, _REASON):
             search.copies[other] = node, _COPY
+
+
+def _beside_left(search: Search, read: Node, now: Node) -> _Pairs:
+    """Return the pair of an operation with that whose data is repeated after it; else none.
+
+    The original goes on with other operands, which repeat what the other one reads.
+    """
+    left, work = node_after(search, read), _behind_moves(search, now)
+    if left is None or not _does_the_same(left, work) or search.after.users.get(left):
+        return []
+    operands = search.after.graph.operands(left), search.after.graph.operands(work)
+    repeated = [
+        search.after.graph.operands(node)[:1] if _repeats(node) and not path else ()
+        for node, path in operands[0]
+    ]
+    values = [[search.after.value_of(item) for item in items] for items in repeated]
+    wanted = [[search.after.value_of(item)] for item in operands[1]]
+    return [(read, work)] if values == wanted else []
 
 
 def _same_work(search: Search, read: Node, now: Node) -> _Pairs:
