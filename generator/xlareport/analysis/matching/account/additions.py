@@ -10,6 +10,7 @@ from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.moved_starts import list_moved_starts
 from xlareport.analysis.matching.account.taken_out import list_joined, taken_out
+from xlareport.analysis.matching.rules.same_iotas import iota_behind
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     has_same_origin,
@@ -137,16 +138,27 @@ class Additions:
         `equal` is one whose value a node is known to have; its duplicates have it as well.
         """
         for user, position in self._search.after.users.get(node, ()):
-            known = user.partner or self.source(user)
+            known = user.partner or self.source(user) or self._search.copies.get(user, (None,))[0]
             read = None if known is None else read_at(self._search.before, known, position)
             if read is None or known is None:
                 continue
             if read.token == node.token or self._are_equal(read, node):
                 return read
+            iota = self._same_iota(read, node)
+            if iota is not None:
+                return iota
             alike = user.instruction.opcode == known.instruction.opcode
             if alike and equal is not None and self._is_twin(read, node, equal):
                 return read
         return None
+
+    def _same_iota(self, read: Node, node: Node) -> Node | None:
+        """Return the iota that is read behind moves, if a node is an equal one."""
+        if node.instruction.opcode != "iota":
+            return None
+        iota, forms = iota_behind(self._search.before, read), self._search.forms
+        alike = iota is not None and forms.of(iota.instruction) == forms.of(node.instruction)
+        return iota if alike else None
 
     def _is_twin(self, read: Node, node: Node, equal: Node) -> bool:
         """Return whether what a reader read is the original of a node rather than its equal.
@@ -342,7 +354,9 @@ def _does_the_same(source: Node, node: Node) -> bool:
     opcodes = source.instruction.opcode, node.instruction.opcode
     if opcodes[0] == opcodes[1] or source.partner is None:
         return opcodes[0] == opcodes[1]
-    rewritten = opcodes in REWRITES or _ELEMENTWISE.issuperset(opcodes)
+    rewritten = (
+        opcodes in REWRITES or opcodes == ("broadcast", "iota") or _ELEMENTWISE.issuperset(opcodes)
+    )
     return rewritten and source.partner.instruction.opcode == opcodes[1]
 
 
