@@ -192,6 +192,7 @@ _RULES = (
     same_calls.same_calls,
     identity.same_leaf_read,
     same_iotas.same_iotas,
+    clamps.bounds,
     nested_reduces.reshaped,
     ordered_values.same_constants_called,
     ordered_values.same_constant_work,
