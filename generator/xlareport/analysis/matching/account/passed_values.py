@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from xlareport.analysis.matching.account.reads import has_other_operands, read_place
 from xlareport.analysis.matching.search.nodes import (
+    is_root,
     node_after,
     node_before,
     place_of,
@@ -15,7 +16,7 @@ from xlareport.analysis.matching.search.nodes import (
 )
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, opened_root
 from xlareport.analysis.matching.sides.passed import (
     dimensions_of,
     passed_operand,
@@ -201,13 +202,13 @@ class _Insertions:
         return node.instruction.opcode in _INSERTED and place_of(node) in self.new
 
     def _uses(self, node: Node) -> Iterator[tuple[Node, int]]:
-        """Yield the users of a move, behind further new moves."""
+        """Yield the users of a move, behind further new moves; not a fusion that it is inside of."""
         waiting = [node]
         for move in waiting:
             for user, place in self._search.after.users.get(move, ()):
                 if self._is_move(user):
                     waiting.append(user)
-                else:
+                elif is_root(user) or opened_root(user) is not move:
                     yield user, place
 
     def _original(self, node: Node) -> Node | None:
