@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from xlareport.analysis.matching.account.reads import has_other_operands, read_place
 from xlareport.analysis.matching.search.nodes import (
+    is_root,
     node_after,
     node_before,
     place_of,
@@ -15,18 +16,30 @@ from xlareport.analysis.matching.search.nodes import (
 )
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.graph import Node, opened_root
 from xlareport.analysis.matching.sides.passed import (
     dimensions_of,
     passed_operand,
     values_behind,
 )
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.opcode_groups import COMMUTATIVE, REARRANGEMENTS
 from xlareport.runtime.grouping import group_by_key
 
 _LONGEST = 32
 """Moves in a row that are looked through."""
+_BOTH = (0, 1)
+_CONTINUING = frozenset(
+    {
+        Relation.CLONED,
+        Relation.MERGED,
+        Relation.REPLACED,
+        Relation.REWRITTEN,
+        Relation.SAME,
+        Relation.SWAPPED,
+    }
+)
+"""Relations whose new instructions do each the work of the first old one."""
 _INSERTED = REARRANGEMENTS | {"convert"}
 _NUMBERED = frozenset({"broadcast", "convolution", "dot", "gather", "reduce", "scatter"})
 """Opcodes whose attributes number the dimensions of their operands."""
@@ -155,6 +168,15 @@ class _Insertions:
     def __init__(self, search: Search, pairings: Collection[Pairing]) -> None:
         self._search = search
         self.new = _places(pairings, Relation.ADDED)
+        self._originals = {
+            place: known.before[0]
+            for known in pairings
+            if known.before and known.relation in _CONTINUING
+            for place in known.after
+        }
+        self._before: Mapping[Place, list[Node]] = group_by_key(
+            (place_of(node), node) for node in search.before.open()
+        )
 
     def is_inserted(self, node: Node) -> bool:
         """Return whether all users of a new move read, before, what it moves."""
@@ -169,7 +191,7 @@ class _Insertions:
         for _ in range(_LONGEST):
             node = behind_transfers(self._search.after, node)
             if not self._is_move(node):
-                return node_before(self._search, node)
+                return self._original(node)
             operands = self._search.after.graph.operands(node)
             if len(operands) != 1 or operands[0][1]:
                 return None
@@ -180,20 +202,36 @@ class _Insertions:
         return node.instruction.opcode in _INSERTED and place_of(node) in self.new
 
     def _uses(self, node: Node) -> Iterator[tuple[Node, int]]:
-        """Yield the users of a move, behind further new moves."""
+        """Yield the users of a move, behind further new moves; not a fusion that it is inside of."""
         waiting = [node]
         for move in waiting:
             for user, place in self._search.after.users.get(move, ()):
                 if self._is_move(user):
                     waiting.append(user)
-                else:
+                elif is_root(user) or opened_root(user) is not move:
                     yield user, place
 
+    def _original(self, node: Node) -> Node | None:
+        """Return the instruction before that a node continues, or is a further copy of."""
+        known = node_before(self._search, node)
+        if known is None:
+            place = self._originals.get(place_of(node))
+            known = None if place is None else next(iter(self._before.get(place, ())), None)
+        return known
+
     def _read_before(self, source: Node, user: Node, place: int) -> bool:
-        partner = user.partner
-        if partner is None or has_other_operands(partner, user):
+        """Return whether what a user was read a value, or that behind moves."""
+        original = self._original(user)
+        if original is None or has_other_operands(original, user):
             return False
-        return read_at(self._search.before, partner, place) is source
+        places = _BOTH if original.instruction.opcode in COMMUTATIVE else (place,)
+        reads = (read_at(self._search.before, original, number) for number in places)
+        return any(read is not None and self._passes_on(read, source) for read in reads)
+
+    def _passes_on(self, read: Node, source: Node) -> bool:
+        """Return whether an instruction is a value, or has its elements."""
+        behind = (node for node, path in values_behind(self._search.before, (read, ())) if not path)
+        return read is source or source in behind
 
     def holders(self, places: Collection[Place]) -> Iterator[Place]:
         """Yield the new fusions and calls in which every instruction is one of these moves."""

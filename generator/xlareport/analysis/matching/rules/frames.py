@@ -11,7 +11,7 @@ from xlareport.analysis.matching.search.nodes import (
     same_shape,
     same_type,
 )
-from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import callees_of
 from xlareport.analysis.matching.sides.graph import Frame, Node, opcode_of, opened_root
 from xlareport.analysis.matching.sides.parameters import can_continue, is_part
@@ -30,19 +30,20 @@ def called(search: Search) -> None:
         before, after = link.before.instruction, link.after.instruction
         if before.opcode == after.opcode and len(before.called) == len(after.called):
             for (_, old), (_, new) in zip(before.called, after.called, strict=True):
-                _pair_called(search, old, new, link.grade)
+                _pair_called(search, old, new, link)
 
 
-def _pair_called(search: Search, old: str, new: str, grade: Grade) -> None:
+def _pair_called(search: Search, old: str, new: str, call: NodePair) -> None:
     frame, other = search.before.homes.get(old), search.after.homes.get(new)
     correspondence = search.computations
     known = old in correspondence.pairs or new in correspondence.partners
     if known or frame is None or other is None or frame.caller or other.caller:
         return
     correspondence.pair(old, new)
+    search.callers[old] = call.before
     ours, theirs = _outline(search, 0, frame), _outline(search, 1, other)
     if ours == theirs:
-        _link_lines(search, frame, other, grade)
+        _link_lines(search, frame, other, call.grade)
     else:
         _link_by_number(search, frame, other)
 
@@ -225,8 +226,10 @@ def elements(search: Search) -> None:
     """
     for node in search.before.open():
         for other in elements_read_now(node):
-            if same_shape(search, node, other) and _taken_from(node).partner is _taken_from(other):
-                _link(search, node, other, "read in its place by a known counterpart")
+            source = _taken_from(node)
+            if same_shape(search, node, other) and source.partner is _taken_from(other):
+                reason = "read in its place by a known counterpart"
+                _link(search, node, other, reason, source)
 
 
 def _taken_from(element: Node) -> Node:
@@ -267,9 +270,13 @@ def _root(frame: Frame | None) -> Node | None:
     return None if frame is None or root is None else frame.node(root)
 
 
-def _link(search: Search, before: Node, after: Node, reason: str) -> None:
-    if is_free(before) and is_free(after):
-        search.link(before, after, Grade.MATCHED, reason)
+def _link(
+    search: Search, before: Node, after: Node, reason: str, neighbor: Node | None = None
+) -> None:
+    """Pair two free nodes; they are no surer than the pair of a neighbor, or of what calls them."""
+    if is_free(before) and is_free(after) and search.link(before, after, Grade.MATCHED, reason):
+        caller = search.callers.get(before.frame.computation.name)
+        search.links[-1].led_from = neighbor or caller
 
 
 def called_parameters(search: Search) -> None:
@@ -291,7 +298,7 @@ def _by_result(search: Search, is_meant: Callable[[Node], bool]) -> None:
         for line in frame.computation.parameters:
             same = by_number.get(line.argument)
             if same is not None:
-                _link_parameters(search, frame.node(line), other.node(same))
+                _link_parameters(search, frame.node(line), other.node(same), _result(frame))
 
 
 def holders(search: Search) -> None:
@@ -306,7 +313,8 @@ def holders(search: Search) -> None:
         if frame.caller.instruction.opcode == other.caller.instruction.opcode == "fusion" and (
             _hold_the_same(frame, other)
         ):
-            _link(search, frame.caller, other.caller, "it holds the same lines as the other")
+            reason = "it holds the same lines as the other"
+            _link(search, frame.caller, other.caller, reason, _result(frame))
 
 
 def _hold_the_same(frame: Frame, other: Frame) -> bool:
@@ -318,22 +326,37 @@ def _hold_the_same(frame: Frame, other: Frame) -> bool:
     return len(ours) == len(theirs) and names == theirs
 
 
-def _link_parameters(search: Search, before: Node, after: Node) -> None:
-    """Pair two free parameters of one number and shape, or the share of it that a device has."""
+def _link_parameters(
+    search: Search, before: Node, after: Node, result: Node | None
+) -> None:
+    """Pair two free parameters of one number and shape, or the share of it that a device has.
+
+    They are no surer than the pair of the results.
+    """
     if not (is_free(before) and is_free(after)):
         return
     shapes = before.instruction.shape, after.instruction.shape
     number = before.instruction.argument
     if same_form(search, before, after):
-        search.link(before, after, Grade.EXACT, f"parameter {number} of {_KNOWN}")
+        linked = search.link(before, after, Grade.EXACT, f"parameter {number} of {_KNOWN}")
     elif search.divided and same_type(before, after) and is_part(*shapes):
-        search.link(before, after, Grade.MATCHED, f"a share of parameter {number} of {_KNOWN}")
+        reason = f"a share of parameter {number} of {_KNOWN}"
+        linked = search.link(before, after, Grade.MATCHED, reason)
+    else:
+        return
+    if linked:
+        search.links[-1].led_from = result
+
+
+def _result(frame: Frame) -> Node | None:
+    """Return the node of the result of a computation."""
+    root = frame.computation.root
+    return None if root is None else frame.nodes.get(root.name)
 
 
 def _continued(frame: Frame) -> Frame | None:
     """Return the frame whose root is also that of another, if both have as many parameters."""
-    root = frame.computation.root
-    node = None if root is None else frame.nodes.get(root.name)
+    node = _result(frame)
     if frame.caller is None or node is None or node.partner is None:
         return None
     other = node.partner.frame

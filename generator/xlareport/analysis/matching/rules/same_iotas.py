@@ -43,11 +43,18 @@ def _read_now(search: Search, node: Node) -> Iterator[Node]:
 def _behind_moves(side: Side, reader: Node, position: int) -> Node | None:
     """Return the iota that a reader reads at a position, behind what only moves its elements."""
     operands = side.graph.operands(reader)
+    if position >= len(operands) or operands[position][1]:
+        return None
+    return iota_behind(side, operands[position][0])
+
+
+def iota_behind(side: Side, node: Node) -> Node | None:
+    """Return a node that is an iota, or the iota whose elements it only moves; else None."""
     for _ in range(_MOST_MOVES):
-        if position >= len(operands) or operands[position][1]:
-            return None
-        node = operands[position][0]
         if node.instruction.opcode not in MOVES:
             return node if node.instruction.opcode == _IOTA else None
-        operands, position = side.graph.operands(node), 0
+        operands = side.graph.operands(node)
+        if not operands or operands[0][1]:
+            return None
+        node = operands[0][0]
     return None

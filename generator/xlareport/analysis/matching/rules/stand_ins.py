@@ -21,7 +21,7 @@ from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.parameters import is_part
-from xlareport.analysis.matching.sides.passed import reduces_nothing
+from xlareport.analysis.matching.sides.passed import beside_neutral, reduces_nothing
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
@@ -156,11 +156,15 @@ _NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parame
 
 
 def behind_no_op(side: Side, node: Node, other: Node) -> Node:
-    """Return the free operand whose value a node has, unless `other` does the same as the node.
+    """Return the operand whose value a node has if it is free, unless `other` does the same as the node.
 
     A broadcast to the dimensions that are there, a select between a value and itself, a reduction
-    of dimensions of one element, or a copy to a layout that is no longer asked for.
+    of dimensions of one element, or a copy to a layout that is no longer asked for. Of a sum with
+    0, the operand even if it is not free: the sum itself goes on nowhere.
     """
+    place = beside_neutral(side, node)
+    if place is not None and opcode_of(node) != opcode_of(other):
+        return side.graph.operands(node)[place][0]
     if opcode_of(node) == "copy":
         return _in_former_layout(side, node, other) or node
     if opcode_of(node) == "reduce" and opcode_of(other) not in {"reduce", *REARRANGEMENTS}:

@@ -7,6 +7,7 @@ from xlareport.analysis.matching.sides.graph import Node
 from xlareport.knowledge.grades import Grade
 
 _KNOWN, _GUESSED = "counterpart is known", "counterpart is a guess"
+_WITH, _WITH_GUESS = "with a known counterpart", "whose counterpart is a guess"
 _OF_THAT, _GUESS_OF_THAT = "counterpart of that is known", "counterpart of that is a guess"
 
 
@@ -51,10 +52,10 @@ def _doubt_neighbors(pairs: Iterable[NodePair], links: Mapping[Node, NodePair]) 
         origin = None if link.led_from is None else links.get(link.led_from)
         if origin is None or origin.grade is not Grade.GUESSED or link.equal:
             continue
-        if link.grade is Grade.MATCHED:
+        if link.grade is not Grade.GUESSED:
             link.grade, some = Grade.GUESSED, True
             if isinstance(link.reason, str):
-                words = link.reason.replace(_KNOWN, _GUESSED)
+                words = link.reason.replace(_KNOWN, _GUESSED).replace(_WITH, _WITH_GUESS)
                 link.reason = words.replace(_OF_THAT, _GUESS_OF_THAT)
     return some
 

@@ -86,6 +86,8 @@ class Search(Struct):
     """How many selects give the results of a former conditional, of which both branches run."""
     copies: dict[Node, tuple[Node, Reason]] = field(default_factory=dict)
     """Original and reason of new nodes that a rule recognized as copies of an old node."""
+    callers: dict[str, Node] = field(default_factory=dict)
+    """The old call by which a computation was paired, by the old name, where a call showed it."""
     regrouped: dict[Node, str] = field(default_factory=dict)
     """Sums and products within regrouped ones, old and new: what is made of the same terms."""
     without_origin: set[Node] = field(default_factory=set)

@@ -24,6 +24,8 @@ _NEUTRAL = {
 """Operations that return an operand if the other is a constant, and that constant."""
 _SECOND = frozenset({"divide", "subtract"})
 """Of these, the constant is the second operand."""
+_BOTH = (0, 1)
+_CONSTANT_AT = {opcode: (1,) if opcode in _SECOND else _BOTH[::-1] for opcode in _NEUTRAL}
 
 
 def passed_operand(side: Side, node: Node) -> int | None:
@@ -38,7 +40,7 @@ def passed_operand(side: Side, node: Node) -> int | None:
     if ours.element_type == theirs.element_type and opcode in _OF_SAME_COUNT:
         is_same = ours.element_count == theirs.element_count is not None
         return 0 if is_same and not _starts_otherwise(side, node) else None
-    return _beside_neutral(side, node) if opcode in _NEUTRAL else None
+    return beside_neutral(side, node)
 
 
 def reduces_nothing(side: Side, node: Node) -> bool:
@@ -61,14 +63,22 @@ _COUNTING = frozenset({"add", "multiply"})
 """Reductions whose start is written alike for every type where it changes nothing."""
 
 
-def _beside_neutral(side: Side, node: Node) -> int | None:
-    """Return the operand that an operation returns as it is, beside a neutral constant."""
+def beside_neutral(side: Side, node: Node) -> int | None:
+    """Return the operand that an operation returns as it is, because of its constants.
+
+    Of a sum with 0, or of a choice between true and false.
+    """
     opcode, operands = node.instruction.opcode, side.graph.operands(node)
-    for place in (1,) if opcode in _SECOND else (1, 0):
-        operand, path = operands[place] if place < len(operands) else (None, ())
-        if operand and not path and scalar_of(side, operand) == _NEUTRAL[opcode]:
+    if opcode == "select":
+        return 0 if _scalars(side, operands[1:]) == ["true", "false"] else None
+    for place in _CONSTANT_AT.get(opcode, ()):
+        if _scalars(side, operands[place : place + 1]) == [_NEUTRAL[opcode]]:
             return 1 - place
     return None
+
+
+def _scalars(side: Side, operands: Sequence[NodeElement]) -> list[str | None]:
+    return [None if path else scalar_of(side, operand) for operand, path in operands]
 
 
 def values_behind(side: Side, value: NodeElement) -> Iterator[NodeElement]:
@@ -87,9 +97,20 @@ def scalar_of(side: Side, node: Node) -> str | None:
         if node.instruction.opcode == "constant":
             return node.instruction.argument.removesuffix(".0")
         operands = side.graph.operands(node)
-        if node.instruction.opcode not in _SCALAR_MOVES or not operands:
+        place = 0 if node.instruction.opcode in _SCALAR_MOVES else _beside_written(node, operands)
+        if place is None or not operands:
             return None
-        node = operands[0][0]
+        node = operands[place][0]
+    return None
+
+
+def _beside_written(node: Node, operands: Sequence[NodeElement]) -> int | None:
+    """Return the operand that a node returns as it is, beside a constant that is its operand."""
+    opcode = node.instruction.opcode
+    for place in _CONSTANT_AT.get(opcode, ()) if len(operands) == len(_BOTH) else ():
+        line = operands[place][0].instruction
+        if line.opcode == "constant" and line.argument.removesuffix(".0") == _NEUTRAL[opcode]:
+            return 1 - place
     return None
 
 

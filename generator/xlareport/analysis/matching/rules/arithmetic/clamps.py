@@ -2,11 +2,11 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free
+from xlareport.analysis.matching.search.nodes import is_free, same_form
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.knowledge.grades import Grade
+from xlareport.knowledge.grades import Grade, weakest
 
 _OTHER = {"maximum": "minimum", "minimum": "maximum"}
 _BOUNDS_AND_VALUE = 3
@@ -26,6 +26,49 @@ def clamped(search: Search) -> None:
             reason = f"%{whole.instruction.name} clamps to both bounds"
             search.combine(members, whole, Grade.MATCHED, reason)
             members[0].token = whole.token
+
+
+def bounds(search: Search) -> None:
+    """Pair the bounds of a minimum and a maximum with those of the clamp that they became.
+
+    What bounds them may be parameters of a function before, and constants where it was inlined.
+    """
+    for link in list(search.links):
+        former = bounds_of(search.before, link.before)
+        if link.after.instruction.opcode != "clamp" or former is None:
+            continue
+        reason = f"a bound of %{link.after.instruction.name}"
+        for bound, now in zip(former, _bounds_of_clamp(search.after, link.after), strict=True):
+            if is_free(bound) and is_free(now) and same_form(search, bound, now):
+                search.link(bound, now, weakest((link.grade, Grade.MATCHED)), reason)
+
+
+def bounds_of(side: Side, node: Node) -> tuple[Node, Node] | None:
+    """Return the lower and the upper bound of a minimum of a maximum, or the reverse.
+
+    Bounds are broadcasts or constants, and the value is not; None of anything else.
+    """
+    other = _OTHER.get(node.instruction.opcode)
+    operands = [operand for operand, _ in side.graph.operands(node)] if other else []
+    for inner in operands:
+        if inner.instruction.opcode != other:
+            continue
+        outer_bounds = [read for read in operands if _is_fill(read)]
+        inner_bounds = [read for read, _ in side.graph.operands(inner) if _is_fill(read)]
+        if len(outer_bounds) == len(inner_bounds) == 1:
+            pair = inner_bounds[0], outer_bounds[0]
+            return pair if other == "maximum" else pair[::-1]
+    return None
+
+
+def _is_fill(node: Node) -> bool:
+    return node.instruction.opcode in ("broadcast", "constant")
+
+
+def _bounds_of_clamp(side: Side, clamp: Node) -> tuple[Node, Node]:
+    """Return the lower and the upper bound of a clamp."""
+    operands = side.graph.operands(clamp)
+    return operands[0][0], operands[-1][0]
 
 
 def _pairs(search: Search, node: Node) -> Iterator[tuple[Hashable, tuple[Node, Node]]]:
