@@ -43,6 +43,13 @@ def test_each_snapshot_has_its_step_and_the_first_has_none(module: ParsedModule)
             assert done.seen == f"{number}: {summary.headline}"
 
 
+def test_users_of_what_a_step_changed_are_dropped(module: ParsedModule) -> None:
+    steps(module)
+    final = {*module.snapshots[-1].hlo.computations}
+    gone = (line for read in module.snapshots for line in read.hlo.computations)
+    assert not any("users" in vars(computation) for computation in {*gone} - final)
+
+
 def test_several_processes_come_to_the_same(module: ParsedModule) -> None:
     alone, shared = steps(module), steps(module, 2)
     assert [done.seen for done in alone] == [done.seen for done in shared]

@@ -164,6 +164,10 @@ class Computation(Struct, eq=False, dict=True, weakref=True):
                 users.setdefault(name, []).append(instruction)
         return {name: tuple(user) for name, user in users.items()}
 
+    def drop_users(self) -> None:
+        """Free the memory of `users`, more than all else that is derived; derived anew on use."""
+        vars(self).pop("users", None)
+
 
 class StackFrame(Struct, frozen=True):
     """A frame of a Python stack at which the framework made an instruction."""

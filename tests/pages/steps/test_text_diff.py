@@ -6,6 +6,7 @@ from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, 
 from xlareport.pages.steps.text_diff import StoredLines, diff_payload, further_lines
 from xlareport.storage.payloads import decode_payload
 from xlareport.storage.string_folding import Folded, unfold_strings
+from xlareport.storage.texts import line_key
 
 LINES = (
     DiffLine("+", "%region (x: f32[]) -> f32[]"),
@@ -14,10 +15,10 @@ LINES = (
     DiffLine("-", "ROOT %c = f32[] add(x, y)", "main/%d"),
 )
 STORED = {
-    b"%region (x: f32[]) -> f32[] {": 3,
-    b"  %a.1 = f32[] add(x, y)": 4,
-    b"  %b = f32[] add(x, z)": 9,
-    b"  ROOT %c = f32[] add(x, y)": 5,
+    line_key(b"%region (x: f32[]) -> f32[] {"): 3,
+    line_key(b"  %a.1 = f32[] add(x, y)"): 4,
+    line_key(b"  %b = f32[] add(x, z)"): 9,
+    line_key(b"  ROOT %c = f32[] add(x, y)"): 5,
 }
 DIFF = TextDiff((ComputationDiff("main", "region", (Hunk(0, LINES[:2]), Hunk(7, LINES[2:])), 1),))
 

@@ -4,6 +4,7 @@ Both ways: of what the last snapshot contains back to the framework's ops, of th
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,13 +41,26 @@ class SubjectHistory(Struct, frozen=True):
 def trace_subjects(
     snapshots: SnapshotSequence, subjects: Iterable[Subject]
 ) -> Iterator[SubjectHistory]:
-    """Yield the history of each subject of the last or the first snapshot."""
-    roots, descendants = find_roots(snapshots), find_descendants(snapshots)
-    for subject in subjects:
-        if subject.number > 0:
-            yield _trace_back(snapshots, subject, roots)
-        else:
-            yield _trace_forward(snapshots, subject, descendants)
+    """Yield the history of each subject of the last snapshot, then of the first.
+
+    What the instructions came from is dropped before what became of them is found.
+    """
+    for is_last, some in groupby(subjects, key=lambda subject: subject.number > 0):
+        yield from (_trace_last if is_last else _trace_first)(snapshots, some)
+
+
+def _trace_last(
+    snapshots: SnapshotSequence, subjects: Iterable[Subject]
+) -> Iterator[SubjectHistory]:
+    roots = find_roots(snapshots)
+    return (_trace_back(snapshots, subject, roots) for subject in subjects)
+
+
+def _trace_first(
+    snapshots: SnapshotSequence, subjects: Iterable[Subject]
+) -> Iterator[SubjectHistory]:
+    descendants = find_descendants(snapshots)
+    return (_trace_forward(snapshots, subject, descendants) for subject in subjects)
 
 
 def _trace_back(snapshots: SnapshotSequence, subject: Subject, roots: Relatives) -> SubjectHistory:

@@ -10,6 +10,7 @@ from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, 
 from xlareport.runtime.units import plural
 from xlareport.storage.payloads import Payload, make_payload
 from xlareport.storage.string_folding import fold_strings
+from xlareport.storage.texts import line_key
 
 _FIRST_LINES = 600
 """Lines of a difference that are loaded with its step."""
@@ -24,15 +25,16 @@ class StoredLines(Struct, frozen=True):
 
     key: str = ""
     """The key of the payload with the lines."""
-    numbers: Mapping[bytes, int] = field(default_factory=dict)
+    numbers: Mapping[int, int] = field(default_factory=dict)
+    """The number of each line by its key."""
 
     def number(self, text: str) -> int | None:
         """Return the number of a line by its text without indentation; a header lacks its brace."""
         if len(text) > _LINE_LENGTH:
             return None
         line = text.encode("utf-8", "surrogatepass")
-        number = self.numbers.get(b"  " + line)
-        return self.numbers.get(line + b" {") if number is None else number
+        number = self.numbers.get(line_key(b"  " + line))
+        return self.numbers.get(line_key(line + b" {")) if number is None else number
 
 
 class _Lines:

@@ -11,7 +11,7 @@ from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tabs import ModuleTab, PlainTab, TabSection
 from xlareport.storage.payloads import make_payload_file
 from xlareport.storage.string_folding import fold_strings
-from xlareport.storage.texts import TextStore
+from xlareport.storage.texts import TextStore, line_key
 
 
 def texts_page() -> PlainTab:
@@ -52,8 +52,8 @@ class KeptTexts(Struct, frozen=True):
     """The texts of a module as stored in the site."""
 
     payloads: tuple[tuple[str, str], ...] = ()
-    lines: Mapping[bytes, int] = field(default_factory=dict)
-    """The number of each distinct line, by which other payloads refer to it."""
+    lines: Mapping[int, int] = field(default_factory=dict)
+    """The number of each distinct line by its key, by which other payloads refer to it."""
     paths: frozenset[str] = frozenset()
     """Paths of the files with these texts."""
 
@@ -72,7 +72,8 @@ def kept_texts(files: ModuleFiles) -> KeptTexts:
     if not has_texts(files):
         return KeptTexts()
     payloads = tuple(_payloads(navigation.module_key(files.slug, "texts"), store, named))
-    return KeptTexts(payloads, store.lines, frozenset(text.path for text in store.texts))
+    lines = {line_key(line): number for line, number in store.lines.items()}
+    return KeptTexts(payloads, lines, frozenset(text.path for text in store.texts))
 
 
 def _payloads(
