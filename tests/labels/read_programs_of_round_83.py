@@ -57,7 +57,13 @@ params = dict(
 narrow = jax.tree.map(lambda p: jax.ShapeDtypeStruct(p.shape, bf, sharding=p.sharding), params)
 scales = S((L, 5, 3, HIST), f32)
 state = dict(
-    params=params, m=narrow, v=narrow, scales=scales, step=S((), i32), skipped=S((), i32), key=S((2,), jnp.uint32)
+    params=params,
+    m=narrow,
+    v=narrow,
+    scales=scales,
+    step=S((), i32),
+    skipped=S((), i32),
+    key=S((2,), jnp.uint32),
 )
 batch = dict(
     tokens=S((B, T), i32, "fsdp", "context"),
@@ -115,7 +121,9 @@ def rotary(x, at):
 def places():
     """Positions of what a device holds: piece i and piece 2 CP - 1 - i."""
     i = lax.axis_index("context")
-    return jnp.concatenate([i * PIECE + jnp.arange(PIECE), (2 * CP - 1 - i) * PIECE + jnp.arange(PIECE)])
+    return jnp.concatenate(
+        [i * PIECE + jnp.arange(PIECE), (2 * CP - 1 - i) * PIECE + jnp.arange(PIECE)]
+    )
 
 
 def attend(q, k, v, docs, sink):
@@ -137,14 +145,18 @@ def attend(q, k, v, docs, sink):
         new = jnp.maximum(most, s.max(-1))
         w = jnp.exp(s - new[..., None])
         old = jnp.exp(most - new)
-        y = y * old[..., None] + jnp.einsum("bkgts,bskh->bkgth", w.astype(bf), vb, preferred_element_type=f32)
+        y = y * old[..., None] + jnp.einsum(
+            "bkgts,bskh->bkgth", w.astype(bf), vb, preferred_element_type=f32
+        )
         return (new, total * old + w.sum(-1), y), None
 
     shape = (q.shape[0], K, H // K, q.shape[1])
     first = jnp.broadcast_to(sink.reshape(K, H // K)[None, :, :, None], shape)
     vary = lambda x: lax.pcast(x, ("fsdp", "context"), to="varying")
     start = (vary(first), vary(jnp.ones(shape, f32)), vary(jnp.zeros((*shape, HD), f32)))
-    (_, total, y), _ = lax.scan(block, start, (blocks(k), blocks(v), kat.reshape(n, BLOCK), blocks(kdocs)))
+    (_, total, y), _ = lax.scan(
+        block, start, (blocks(k), blocks(v), kat.reshape(n, BLOCK), blocks(kdocs))
+    )
     y = y / total[..., None]
     return jnp.moveaxis(y, 3, 1).reshape(*q.shape[:2], H * HD).astype(bf)
 
@@ -152,7 +164,13 @@ def attend(q, k, v, docs, sink):
 attention = jax.shard_map(
     attend,
     mesh=mesh,
-    in_specs=(P("fsdp", "context"), P("fsdp", "context"), P("fsdp", "context"), P("fsdp", "context"), P()),
+    in_specs=(
+        P("fsdp", "context"),
+        P("fsdp", "context"),
+        P("fsdp", "context"),
+        P("fsdp", "context"),
+        P(),
+    ),
     out_specs=P("fsdp", "context"),
 )
 
@@ -185,7 +203,9 @@ def loss(params, scales, g):
 
 
 def context_train_step(state, batch):
-    value, (grads, scales) = jax.value_and_grad(loss, (0, 1))(state["params"], state["scales"], batch)
+    value, (grads, scales) = jax.value_and_grad(loss, (0, 1))(
+        state["params"], state["scales"], batch
+    )
     size = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(grads)))
     good = jnp.isfinite(size)
     clip = jnp.minimum(1.0, 1.0 / (size + 1e-9))
@@ -212,8 +232,13 @@ def context_train_step(state, batch):
     out = jax.tree.map(update, state["params"], grads, state["m"], state["v"])
     p, m, v = jax.tree.transpose(jax.tree.structure(grads), jax.tree.structure((0, 0, 0)), out)
     state = dict(
-        params=p, m=m, v=v, scales=jnp.where(good, scales, state["scales"]), step=step,
-        skipped=state["skipped"] + (~good).astype(i32), key=jax.random.key_data(key),
+        params=p,
+        m=m,
+        v=v,
+        scales=jnp.where(good, scales, state["scales"]),
+        step=step,
+        skipped=state["skipped"] + (~good).astype(i32),
+        key=jax.random.key_data(key),
     )
     return state, dict(loss=value, size=size)
 

@@ -52,9 +52,19 @@ params = dict(
     time=dict(a=S((256, D), f32, None, "model"), b=S((D, D), f32, "data", "model")),
     image=stream(),
     text=stream(),
-    last=dict(shift=S((D, 2, D), f32, "data", None, "model"), out=S((D, PATCH * PATCH * C), f32, "model")),
+    last=dict(
+        shift=S((D, 2, D), f32, "data", None, "model"), out=S((D, PATCH * PATCH * C), f32, "model")
+    ),
 )
-state = dict(params=params, m=params, v=params, short=params, long=params, bins=S((BINS, 2), f32), step=S((), i32))
+state = dict(
+    params=params,
+    m=params,
+    v=params,
+    short=params,
+    long=params,
+    bins=S((BINS, 2), f32),
+    step=S((), i32),
+)
 batch = dict(
     latents=S((M, B, SIDE, SIDE, C), bf, None, "data"),
     captions=S((M, B, T, E), bf, None, "data"),
@@ -115,7 +125,10 @@ def turned(x, shift, scale):
 
 def block(carry, p):
     words, image, c, mask = carry
-    mods = [jnp.einsum("bd,dse->sbe", jax.nn.silu(c), p[s]["shift"].astype(bf)) for s in ("text", "image")]
+    mods = [
+        jnp.einsum("bd,dse->sbe", jax.nn.silu(c), p[s]["shift"].astype(bf))
+        for s in ("text", "image")
+    ]
     xs = [turned(x, m[0], m[1]) for x, m in zip((words, image), mods)]
     parts = []
     for name, x in zip(("text", "image"), xs):
@@ -129,7 +142,9 @@ def block(carry, p):
     out = []
     for name, x, m, z in zip(("text", "image"), (words, image), mods, (y[:, :T], y[:, T:])):
         x = x + m[2][:, None] * jnp.einsum("bthk,hkd->btd", z, p[name]["out"].astype(bf))
-        z = jax.nn.gelu(turned(x, m[3], m[4]) @ p[name]["up"].astype(bf)) @ p[name]["down"].astype(bf)
+        z = jax.nn.gelu(turned(x, m[3], m[4]) @ p[name]["up"].astype(bf)) @ p[name]["down"].astype(
+            bf
+        )
         out.append(con(x + m[5][:, None] * z, "data", None, None))
     return (*out, c, mask), None
 
@@ -174,7 +189,9 @@ def flow_train_step(state, batch):
 
     def one(carry, c):
         g, number, key = c
-        (_, kept), grads = jax.value_and_grad(loss, has_aux=True)(state["params"], g, state["bins"], number, key)
+        (_, kept), grads = jax.value_and_grad(loss, has_aux=True)(
+            state["params"], g, state["bins"], number, key
+        )
         return jax.tree.map(jnp.add, carry, (grads, kept)), None
 
     zeros = jax.tree.map(lambda p: jnp.zeros(p.shape, f32), state["params"])
@@ -195,10 +212,17 @@ def flow_train_step(state, batch):
 
     out = jax.tree.map(update, state["params"], grads, state["m"], state["v"])
     p, m, v = jax.tree.transpose(jax.tree.structure(grads), jax.tree.structure((0, 0, 0)), out)
-    slow = lambda power, old: jax.tree.map(lambda a, b: a + (b - a) * (1 - (1 - 1 / t) ** (power + 1)), old, p)
+    slow = lambda power, old: jax.tree.map(
+        lambda a, b: a + (b - a) * (1 - (1 - 1 / t) ** (power + 1)), old, p
+    )
     return dict(
-        params=p, m=m, v=v, short=slow(16.97, state["short"]), long=slow(6.94, state["long"]),
-        bins=0.99 * state["bins"] + found, step=step,
+        params=p,
+        m=m,
+        v=v,
+        short=slow(16.97, state["short"]),
+        long=slow(6.94, state["long"]),
+        bins=0.99 * state["bins"] + found,
+        step=step,
     ), dict(loss=value / (M * B), size=size)
 
 

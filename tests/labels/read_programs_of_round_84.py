@@ -29,7 +29,20 @@ def S(shape, dt, *spec):
 
 
 # answers, words of a prompt, all words, layers, width, heads, size of a head, hidden, vocabulary, rank, minibatches
-B, PROMPT, T, L, D, H, HD, F, V, R, MINI, EPOCHS = 64, 128, 384, 4, 1024, 16, 64, 4096, 32000, 16, 4, 2
+B, PROMPT, T, L, D, H, HD, F, V, R, MINI, EPOCHS = (
+    64,
+    128,
+    384,
+    4,
+    1024,
+    16,
+    64,
+    4096,
+    32000,
+    16,
+    4,
+    2,
+)
 trunk = dict(
     embed=S((V, D), bf, "model", None),
     qkv=S((L, D, 3, H, HD), bf, None, None, None, "model"),
@@ -158,7 +171,9 @@ def feedback_step(trunk, state, batch):
     gains = (gains - middle) * lax.rsqrt(spread + 1e-8)
     key = jax.random.wrap_key_data(batch["key"])
     order = jnp.concatenate([jax.random.permutation(k, B) for k in jax.random.split(key, EPOCHS)])
-    every = dict(tokens=tokens, mask=mask, logps=batch["logps"], gains=gains, old=old, returns=returns)
+    every = dict(
+        tokens=tokens, mask=mask, logps=batch["logps"], gains=gains, old=old, returns=returns
+    )
 
     def one(carry, chosen):
         q, m, v, step, stopped = carry
@@ -172,18 +187,24 @@ def feedback_step(trunk, state, batch):
             t = (step + 1).astype(f32)
             nm = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * clip * g, m, grads)
             nv = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * (clip * g) ** 2, v, grads)
-            move = lambda p, a, b: p - 1e-5 * (a / (1 - 0.9**t)) / (jnp.sqrt(b / (1 - 0.999**t)) + 1e-5)
+            move = lambda p, a, b: (
+                p - 1e-5 * (a / (1 - 0.9**t)) / (jnp.sqrt(b / (1 - 0.999**t)) + 1e-5)
+            )
             return jax.tree.map(move, q, nm, nv), nm, nv, step + 1
 
         q, m, v, step = lax.cond(stopped, lambda _: (q, m, v, step), update, None)
         return (q, m, v, step, stopped), (value, apart)
 
     start = (state["adapters"], state["m"], state["v"], state["step"], jnp.array(False))
-    (q, m, v, step, _), (losses, aparts) = lax.scan(one, start, order.reshape(EPOCHS * MINI, B // MINI))
+    (q, m, v, step, _), (losses, aparts) = lax.scan(
+        one, start, order.reshape(EPOCHS * MINI, B // MINI)
+    )
     far = jnp.sum(apart) / B
     penalty = s["penalty"] * (1 + 0.1 * jnp.clip(far / 6 - 1, -0.2, 0.2))
     scalars = dict(mean=mean, square=square, count=count, penalty=penalty)
-    return dict(adapters=q, m=m, v=v, step=step, scalars=scalars), dict(loss=losses, apart=aparts, score=mean)
+    return dict(adapters=q, m=m, v=v, step=step, scalars=scalars), dict(
+        loss=losses, apart=aparts, score=mean
+    )
 
 
 if __name__ == "__main__":

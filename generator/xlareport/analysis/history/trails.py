@@ -34,16 +34,16 @@ def events_to(
     snapshots: SnapshotSequence, number: int, place: Place, anchors: Anchors
 ) -> list[HistoryEvent] | None:
     """Return the events that lead from a subject to a place; None where no trail leads back."""
-    found: list[HistoryEvent] | None = None
+    events: list[HistoryEvent] | None = None
     start = (snapshots.change_index.step_to(place, number), place)
     waiting: deque[tuple[TrailPoint, _Way]] = deque([(start, None)])
     for _ in range(_MOST_TRAILS):
         if not waiting:
             break
-        at, way = _followed(snapshots, *waiting.popleft(), anchors, waiting)
-        if at:
-            found = [*(found or ()), *_events(way)]
-    return found
+        leads_back, way = _followed(snapshots, *waiting.popleft(), anchors, waiting)
+        if leads_back:
+            events = [*(events or ()), *_events(way)]
+    return events
 
 
 def _followed(

@@ -13,6 +13,7 @@ from xlareport.analysis.steps.applied_computations import with_applied_computati
 from xlareport.analysis.steps.boundaries import NOBODY
 from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.description import StepFacts, describe_step, weight
+from xlareport.analysis.steps.folded_constants import with_folded_constants
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.kinds import Kind
@@ -109,6 +110,7 @@ def step(
     else:
         matching = match(before, after, same_program=same_program)
     rows = with_unused_additions(matching, with_leftovers(matching, changes(matching)))
+    rows = with_folded_constants(matching, rows)
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
     rows = without_merged_operands(matching, rows)
     rows = with_moved_clones(with_whole_computations(matching, rows))

@@ -36,14 +36,14 @@ def with_undone_transposes(matching: Matching, changes: Iterable[Change]) -> lis
         for place, names in undoing.items()
         for name in names
     }
-    return [_told(change, undoing, reasons) for change in rows]
+    return [_with_move(change, undoing, reasons) for change in rows]
 
 
 def _is_clone(change: Change) -> bool:
     return change.kind is Kind.CLONED and isinstance(change.reason, Past)
 
 
-def _told(
+def _with_move(
     change: Change, undoing: Mapping[Place, list[str]], reasons: Mapping[Place, str]
 ) -> Change:
     names = [] if change.before is None else undoing.get(change.before, [])

@@ -53,3 +53,20 @@ def test_a_buffer_of_another_shape_does_not_stand_for_a_fill(read: Read) -> None
     other = read(_BUFFER.replace("%buffer = f32[4,8]{1,0}", "%buffer = f32[4]{0}"))
     pairing = match(read(_FILLED), other).pairing_before(Place("main", "given"))
     assert pairing is None or pairing.after == ()
+
+
+def test_further_buffers_name_the_fill_that_all_are_of(read: Read) -> None:
+    """Two elements of a loop start with one fill: each gets memory of its own."""
+    shape = "(s32[], f32[4,8]{1,0}, f32[4,8]{1,0})"
+    two = _LOOP.replace("(s32[], f32[4,8]{1,0})", shape).replace(
+        "tuple(%i, %y)", "tuple(%i, %y, %x)"
+    )
+    fill = "  %given = f32[4,8]{1,0} broadcast(%zero), dimensions={}"
+    room = 'f32[4,8]{1,0} custom-call(), custom_call_target="AllocateBuffer"'
+    before = two.replace("FILL", fill).replace("(%a, %given)", "(%a, %given, %given)")
+    after = two.replace("FILL", f"  %room.1 = {room}\n  %room.2 = {room}").replace(
+        "(%a, %given)", "(%a, %room.1, %room.2)"
+    )
+    pairing = match(read(before), read(after)).pairing_after(Place("main", "room.2"))
+    assert pairing is not None
+    assert str(pairing.reason) == "memory only, which %start gets in place of %given"

@@ -13,6 +13,7 @@ from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.moved_starts import list_moved_starts
 from xlareport.analysis.matching.account.taken_out import element_taken_out, list_joined, taken_out
 from xlareport.analysis.matching.rules.arithmetic.clamps import bounds_of
+from xlareport.analysis.matching.rules.buffers import reason_of_buffer
 from xlareport.analysis.matching.rules.same_iotas import iota_behind
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
@@ -300,9 +301,10 @@ class Additions:
     def _reasons_by_work(self, node: Node) -> Iterator[tuple[Grade, Reason]]:
         """Yield what a node does for instructions of the old module."""
         yield from reasons_by_partial_results(self._search.after, node)
-        copied = reason_of_copy_start(self._search.after, node)
-        if copied:
-            yield Grade.MATCHED, copied
+        given = reason_of_copy_start(self._search.after, node)
+        given = given or reason_of_buffer(self._search, node)
+        if given:
+            yield Grade.MATCHED, given
         taken = taken_out(self._search, self._joined, node)
         taken = taken or element_taken_out(self._search, node)
         if taken is not None:

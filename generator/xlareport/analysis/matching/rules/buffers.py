@@ -18,18 +18,30 @@ def memory_only(search: Search) -> None:
         if target_of(node) == _BUFFER:
             for reader, fill in _read_before(search, node):
                 reason = f"memory only, which %{reader.instruction.name} gets in its place"
-                if search.link(fill, node, Grade.MATCHED, reason):
+                if is_free(fill) and search.link(fill, node, Grade.MATCHED, reason):
                     break
 
 
+def reason_of_buffer(search: Search, node: Node) -> str:
+    """Return in whose place a further buffer is given, of a fill that several are of; else ''."""
+    if target_of(node) != _BUFFER:
+        return ""
+    places = _read_before(search, node)
+    return next(
+        (
+            f"memory only, which %{reader.instruction.name} gets in place of"
+            f" %{fill.instruction.name}"
+            for reader, fill in places
+        ),
+        "",
+    )
+
+
 def _read_before(search: Search, node: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield the readers of a buffer, and the free fills of its shape that they read before."""
+    """Yield the known readers of a buffer, and the fills of its shape that they read before."""
     for user, position in search.after.users.get(node, ()):
         former = user.partner
         read = None if former is None else read_at(search.before, former, position)
-        if read is not None and _is_free_fill(read) and same_shape(search, read, node):
+        is_fill = read is not None and read.instruction.opcode in _FILLS
+        if read is not None and is_fill and same_shape(search, read, node):
             yield user, read
-
-
-def _is_free_fill(node: Node) -> bool:
-    return is_free(node) and node.instruction.opcode in _FILLS
