@@ -233,7 +233,7 @@ def main() -> None:
     parser.add_argument("dumps", nargs="*", type=Path)
     parser.add_argument("--show", type=int, default=0, help="how many that do not hold")
     parser.add_argument("--each", type=int, default=1, help="how many steps of a pass in a dump")
-    parser.add_argument("--most", type=int, default=2_500, help="most instructions of a module")
+    parser.add_argument("--most", type=int, default=1_500, help="most instructions of a module")
     options = parser.parse_args()
     python = jax_python()
     tally = _Tally(options.show)
