@@ -3,8 +3,8 @@
 And whether a step tells where a value is that it has on the other side: `missed_values.py`.
 
 Usage: `python benchmarks/score_values.py [--show N] [--each N] [--most N] [DUMP...]`;
-XLAREPORT_JAX_PYTHON names an interpreter with jaxlib, 0.10 to 0.12. Read are modules of at most
---most instructions, of each pass the first --each steps of a dump that change anything, and the
+XLAREPORT_JAX_PYTHON names an interpreter with jaxlib, 0.10 to 0.12. Read are the dumps that
+XLAREPORT_DUMPS names, or else the test data; of these the modules of at most --most instructions, of each pass the first --each steps of a dump that change anything, and the
 step from the first snapshot to the final one.
 Each pair of entry computations or loop bodies runs once before and once after the step, on the same
 random inputs. A pair is asked about unless the report says that it reads other operands, and where
@@ -17,13 +17,14 @@ differ.
 import argparse
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from asking import ask, jax_python
-from dumps import dumps, modules
+from dumps import large_dumps, modules, test_data
 from missed_values import CLASSES, ClassQuestion, Outcome, class_questions, shared_inputs
 from record import Row, record
 from value_programs import UnusableError, ValueProgram
@@ -237,13 +238,14 @@ def main() -> None:
     options = parser.parse_args()
     python = jax_python()
     tally = _Tally(options.show)
-    for dump in options.dumps or dumps():
+    for dump in options.dumps or large_dumps() or test_data():
         seen: Counter[str] = Counter()
         steps = [
             known
             for files in modules(dump)
             for known in steps_of(files, seen, options.each, options.most)
         ]
+        print(f"{dump.name}: {len(steps):,} steps", file=sys.stderr, flush=True)
         tally.add_claims(dump.name, verdicts(python, steps))
         tally.add_values(dump.name, outcomes(python, steps))
     for row in (*tally.claims(), *tally.values()):
