@@ -4,8 +4,9 @@ And whether a step tells where a value is that it has on the other side: `missed
 
 Usage: `python benchmarks/score_values.py [--show N] [--each N] [--most N] [DUMP...]`;
 XLAREPORT_JAX_PYTHON names an interpreter with jaxlib, 0.10 to 0.12. Read are the dumps that
-XLAREPORT_DUMPS names, or else the test data; of these the modules of at most --most instructions, of each pass the first --each steps of a dump that change anything, and the
-step from the first snapshot to the final one.
+XLAREPORT_DUMPS names, or else the test data; of these the modules of at most --most instructions,
+of each pass the first --each steps of a dump that change anything, and the step from the first
+snapshot to the final one.
 Each pair of entry computations or loop bodies runs once before and once after the step, on the same
 random inputs. A pair is asked about unless the report says that it reads other operands, and where
 all that one depends on is paired with all that the other does. Elements are compared in any order,
