@@ -12,10 +12,12 @@ _VARIABLE = "XLAREPORT_JAX_PYTHON"
 
 
 def jax_python() -> str:
-    """Return the interpreter with jaxlib 0.12 that the environment names; exit without one."""
+    """Return the interpreter with jaxlib that the environment names; exit without one."""
     python = os.environ.get(_VARIABLE, "")
     if not python:
-        print(f"{Path(sys.argv[0]).name}: not run; set {_VARIABLE}=PYTHON, with jaxlib 0.12")
+        print(
+            f"{Path(sys.argv[0]).name}: not run; set {_VARIABLE}=PYTHON, with jaxlib 0.10 to 0.12"
+        )
         sys.exit(0)
     return python
 

@@ -62,7 +62,7 @@ def published(page: str) -> str:
         "ends": _ends(recorded("ends")),
         "steps": _steps(recorded("steps"), recorded("steps_of_test_data")),
         "rewrites": _rewrites(recorded("rewrites")),
-        "values": _values(recorded("values")),
+        "values": _values(recorded("values"), recorded("missed_values")),
         "readings": _readings(),
     }
     for section, lines in tables.items():
@@ -148,7 +148,7 @@ _EVERY_DUMP = "Counted over the test data of the repository and the available du
 _TEST_DATA = "Counted over the test data of the repository only."
 
 
-def _values(rows: Sequence[Row]) -> list[str]:
+def _values(rows: Sequence[Row], missed: Sequence[Row]) -> list[str]:
     """Return the section with its heading, by grade: without figures there is none."""
     cells = []
     for grade in dict.fromkeys(str(row["grade"]) for row in rows):
@@ -159,13 +159,33 @@ def _values(rows: Sequence[Row]) -> list[str]:
         share = f"{equal:,} ({100 * equal / (equal + other):.2f}%)" if equal + other else ""
         cells.append([grade, f"{equal + other:,}", share])
     table = _table(["Grade", "Pairs run", "Equal values"], cells)
-    return ["### Run on the CPU", "", _RUN, "", *table] if rows else []
+    more = [_MISSED, "", *_missed_values(missed)] if missed else []
+    return ["### Run on the CPU", "", _RUN, "", *table, "", *more] if rows else []
+
+
+def _missed_values(rows: Sequence[Row]) -> list[str]:
+    head = ["Snapshots", "Reported as", "Run", "Value on the other side", "Not reported"]
+    cells = [
+        [str(row["snapshots"]), str(row["told"]), *(f"{row[key]:,}" for key in _COUNTED)]
+        for row in rows
+        if row["run"]
+    ]
+    return _table(head, cells)
+
+
+_COUNTED = "run", "equal", "missed"
+_MISSED = (
+    "The same programs also show what is missed. Counted are instructions that a step reports and "
+    "that compute at least eight floats. Where the same value is on the other side, the step has "
+    "to connect the two. All floats have 64 bits here, so equal values differ by rounding alone."
+)
 
 
 _RUN = (
     "Entry computations and loop bodies before and after each step run on the same random inputs. "
     "Loops, collectives and custom calls are inputs, and so are instructions that are reported to "
-    "read other operands. Steps of the SPMD partitioner are left out. Elements may be in another "
+    "read other operands. Counted are modules of up to 1,500 instructions, with one step of each "
+    "pass in each dump. Steps of the SPMD partitioner are left out. Elements may be in another "
     "order; the relative tolerance is 1%, or 6% for types of fewer than 32 bits."
 )
 

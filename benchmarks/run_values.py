@@ -1,9 +1,9 @@
 """Runs pairs of programs on the CPU and compares their results; one line of JSON for each pair.
 
-For an interpreter with jaxlib 0.12. Standard input: a line of JSON for each pair with the texts
-`before` and `after`, the keys and shapes of their inputs, and `pairs` of output numbers. Inputs
-with equal keys get equal values. An answer has `equal`, one value for each pair: null where the
-numbers of elements differ; or `error`. XLA aborts on some: who asks starts anew behind that one.
+For an interpreter with jaxlib 0.10 to 0.12. Standard input: a line of JSON for each pair with the
+texts `before` and `after`, the keys and shapes of their inputs, and `pairs` of output numbers.
+Inputs with equal keys get equal values. An answer has `equal`, one value for each pair: null where
+the numbers of elements differ; or `error`. XLA aborts on some: who asks starts anew behind it.
 """
 
 import json

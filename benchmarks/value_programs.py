@@ -30,7 +30,15 @@ _RUN = frozenset(
 )
 """Opcodes that the CPU runs as they stand."""
 _ENTERED = frozenset({"call", "fusion"})
-_PASSED = frozenset({"add-dependency", "optimization-barrier"})
+_RENAMING = frozenset(
+    {"add-dependency", "copy-done", "copy-start", "optimization-barrier", "tuple"}
+)
+"""Opcodes whose results are their operands."""
+_ROUNDING = frozenset({"reduce-precision"})
+"""Passed on where all floats are of 64 bits."""
+_OF_BITS = frozenset({"bitcast-convert"})
+"""Depend on the number of bits."""
+_FLOAT = re.compile(r"\b(?:bf16|f16|f32|f8e\w+)(?=\[)")
 _KEPT_ATTRIBUTES = frozenset(
     {
         *("batch_group_count", "dim_labels", "dimensions", "direction", "dynamic_slice_sizes"),
@@ -77,6 +85,8 @@ class ValueProgram:
     root: str
     given: Collection[Place | None] = ()
     """Instructions that are inputs, whatever they compute."""
+    widened: bool = False
+    """All floats are of 64 bits: then equal values differ by rounding alone."""
     lines: list[str] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     """By variable."""
@@ -127,7 +137,7 @@ class ValueProgram:
             if line.opcode == "parameter" and arguments is not None:
                 value = arguments[int(line.argument)]
             elif place in self.given:
-                value = self._source(place, without_layout(line.shape.text))
+                value = self._source(place, self._shape(line))
             elif line.opcode in _ENTERED and len(line.called) == 1:
                 value = self._evaluate(self._callee(line), operands, depth + 1)
             else:
@@ -143,11 +153,9 @@ class ValueProgram:
         return self.module.by_name[line.called[0][1]]
 
     def _value(self, home: Computation, line: Instruction, operands: list[Value]) -> Value:
+        if line.opcode in _RENAMING or (self.widened and line.opcode in _ROUNDING):
+            return self._passed(line, operands)
         first = operands[0] if operands else None
-        if line.opcode in _PASSED:
-            return first
-        if line.opcode == "tuple":
-            return operands
         if line.opcode == "get-tuple-element" and isinstance(first, list):
             return first[int(line.attributes["index"])]
         arrays = [operand for operand in operands if isinstance(operand, str)]
@@ -156,28 +164,75 @@ class ValueProgram:
             return self._add(line, operation, arrays)
         if line.opcode in _DEVICES:
             return self._device(line)
-        return self._source(Place(home.name, line.name), without_layout(line.shape.text))
+        return self._source(Place(home.name, line.name), self._shape(line))
+
+    def _passed(self, line: Instruction, operands: list[Value]) -> Value:
+        """Return the value of what computes none; of the start of a copy a tuple."""
+        first = operands[0] if operands else None
+        if line.opcode == "tuple":
+            return operands
+        if line.opcode == "copy-start":
+            return [first, first, None]
+        is_copy = line.opcode == "copy-done" and isinstance(first, list)
+        return first[0] if is_copy and isinstance(first, list) else first
+
+    def _shape(self, line: Instruction) -> str:
+        shape = without_layout(line.shape.text)
+        return self._wide(shape) if self.widened else shape
+
+    @staticmethod
+    def _wide(shape: str) -> str:
+        return _FLOAT.sub("f64", shape).replace("c64[", "c128[")
 
     def _device(self, line: Instruction) -> Value:
         place = Place(line.opcode, "")
         known = (name for name, source in self.sources.items() if source.place == place)
-        return next(known, None) or self._source(place, without_layout(line.shape.text))
+        return next(known, None) or self._source(place, self._shape(line))
 
     def _operation(self, home: Computation, line: Instruction, arrays: Sequence[str]) -> str:
         """Return an instruction as a program runs it; empty for what is an input."""
         if line.opcode == "get-tuple-element":
             return f"get-tuple-element(%{arrays[0]}), index={line.attributes['index']}"
         if line.opcode == "bitcast":
-            return f"reshape(%{arrays[0]})" if self._is_reshape(home, line) else ""
+            return self._bitcast(home, line, arrays[0])
         runs = line.opcode in _RUN and line.argument != _LEFT_OUT
+        runs = runs and not (self.widened and line.opcode in _OF_BITS)
         return f"{line.opcode}{self._rest(line, arrays)}" if runs else ""
 
-    def _is_reshape(self, home: Computation, line: Instruction) -> bool:
-        """Return whether a bitcast keeps the order of elements and their type."""
+    def _bitcast(self, home: Computation, line: Instruction, array: str) -> str:
+        """Return a bitcast as a reshape of its elements in the order of its operand's layout."""
         operand = home.operand(line)
-        if operand is None or not (_has_default_layout(line) and _has_default_layout(operand)):
-            return False
-        return line.shape.element_type == operand.shape.element_type
+        if operand is None or line.shape.element_type != operand.shape.element_type:
+            return ""
+        old, new = _order(operand), _order(line)
+        if old is None or new is None:
+            return ""
+        kind, sizes = self._shape(line).rstrip("]").split("[")
+        lengths = [size for size in sizes.split(",") if size]
+        array = self._moved(array, old)
+        if new == sorted(new):
+            return f"reshape(%{array})"
+        shape = f"{kind}[{','.join(lengths[number] for number in new)}]"
+        ordered = self._step(shape, f"reshape(%{array})", array)
+        back = [new.index(number) for number in range(len(new))]
+        return f"transpose(%{ordered}), dimensions={{{','.join(map(str, back))}}}"
+
+    def _moved(self, array: str, order: Sequence[int]) -> str:
+        """Return the elements of an array with its dimensions in an order."""
+        if list(order) == sorted(order):
+            return array
+        kind, sizes = self.shapes[array].rstrip("]").split("[")
+        lengths = sizes.split(",")
+        shape = f"{kind}[{','.join(lengths[number] for number in order)}]"
+        numbers = ",".join(map(str, order))
+        return self._step(shape, f"transpose(%{array}), dimensions={{{numbers}}}", array)
+
+    def _step(self, shape: str, operation: str, array: str) -> str:
+        """Add an operation that no instruction stands for."""
+        name = self._named(shape)
+        self.inputs[name] = self.inputs[array]
+        self.lines.append(f"  %{name} = {shape} {operation}")
+        return name
 
     def _source(self, place: Place, shape: str) -> Value:
         if "(" in shape or "[" not in shape or "<=" in shape:
@@ -190,7 +245,7 @@ class ValueProgram:
     def _add(self, line: Instruction, operation: str, read: Sequence[str]) -> str:
         for _, called in line.called:
             self._add_called(called)
-        name = self._named(without_layout(line.shape.text))
+        name = self._named(self._shape(line))
         self.inputs[name] = frozenset().union(*(self.inputs[operand] for operand in read))
         self.lines.append(f"  %{name} = {self.shapes[name]} {operation}")
         return name
@@ -207,14 +262,13 @@ class ValueProgram:
         home = self.module.by_name[name]
         lines = [self._called_line(home, line) for line in home.instructions]
         given = ", ".join(
-            f"p{number}: {without_layout(line.shape.text)}"
-            for number, line in enumerate(home.parameters)
+            f"p{number}: {self._shape(line)}" for number, line in enumerate(home.parameters)
         )
-        result = "" if home.root is None else without_layout(home.root.shape.text)
+        result = "" if home.root is None else self._shape(home.root)
         self._called[name] = "\n".join((f"%{name} ({given}) -> {result} {{", *lines, "}"))
 
     def _called_line(self, home: Computation, line: Instruction) -> str:
-        if line.opcode in _ENTERED:
+        if line.opcode in _ENTERED or (self.widened and line.opcode in _OF_BITS):
             raise UnusableError(home.name)
         for _, called in line.called:
             self._add_called(called)
@@ -223,7 +277,7 @@ class ValueProgram:
         if line.opcode in ("get-tuple-element", "parameter"):
             rest = f"({line.argument or f'%{line.operands[0]}'})"
             rest += f", index={line.attributes['index']}" if line.operands else ""
-        return f"  {root}%{line.name} = {without_layout(line.shape.text)} {line.opcode}{rest}"
+        return f"  {root}%{line.name} = {self._shape(line)} {line.opcode}{rest}"
 
     def _rest(self, line: Instruction, operands: Sequence[str]) -> str:
         """Return operands and attributes as XLA writes them."""
@@ -236,8 +290,13 @@ def _attributes(attributes: Mapping[str, str]) -> str:
     return "".join(f", {name}={value}" for name, value in kept)
 
 
-def _has_default_layout(line: Instruction) -> bool:
-    """Return whether an array has the layout of one that is written without."""
+def _order(line: Instruction) -> list[int] | None:
+    """Return the dimensions of an array from major to minor; None without a layout of all."""
+    if line.shape.text.startswith("(") or "<=" in line.shape.text:
+        return None
     order = line.shape.layout.partition(":")[0].split(",")
-    numbers = [int(number) for number in order if number]
-    return numbers == sorted(numbers, reverse=True)
+    numbers = [int(number) for number in reversed(order) if number]
+    sizes = without_layout(line.shape.text).partition("[")[2].rstrip("]")
+    count = len(sizes.split(",")) if sizes else 0
+    numbers = numbers or [*range(count)]
+    return numbers if len(numbers) == count else None

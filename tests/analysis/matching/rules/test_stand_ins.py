@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.rules.stand_ins import (
     are_of_reordered,
@@ -724,3 +726,24 @@ def test_what_a_reduction_of_nothing_read_goes_on_as_what_is_read_instead(read: 
     matching = match(read(_REDUCES_NOTHING), read(after))
     assert matching.partner_after(Place("main", "minus")) == Place("main", "less")
     assert matching.partner_after(Place("main", "sum")) is None
+
+
+@pytest.mark.parametrize(("number", "may_be"), [("0", True), ("0.25", False)])
+def test_only_a_fill_of_zeros_can_replace_a_product_of_values(
+    read: Read, number: str, *, may_be: bool
+) -> None:
+    """`dot(x, zeros)` is zeros; of no other product is every element one number."""
+    text = f"""HloModule step
+
+ENTRY %main (a: f32[4,8], b: f32[8,4]) -> (f32[4,4], f32[4,4]) {{
+  %a = f32[4,8]{{1,0}} parameter(0)
+  %b = f32[8,4]{{1,0}} parameter(1)
+  %dot = f32[4,4]{{1,0}} dot(%a, %b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  %c = f32[] constant({number})
+  %fill = f32[4,4]{{1,0}} broadcast(%c), dimensions={{}}
+  ROOT %out = (f32[4,4]{{1,0}}, f32[4,4]{{1,0}}) tuple(%dot, %fill)
+}}
+"""
+    search = start(read(text), read(""), same_program=True)
+    nodes = {node.instruction.name: node for node in search.before.open()}
+    assert could_do_its_work(nodes["dot"], nodes["fill"]) is may_be

@@ -78,3 +78,47 @@ def test_a_number_behind_the_old_name_tells_which_it_was(read: Read) -> None:
         for node, other in pairs_in_order(search, ours, theirs)
     ]
     assert pairs == [("r.2", "r.2.1"), ("r.1", "r.1.1"), ("r", "r.3")]
+
+
+def test_the_place_in_the_program_and_the_sizes_tell_more_than_the_type_and_the_order(
+    read: Read,
+) -> None:
+    """XLA computes bf16 as f32, and drops dimensions of one element."""
+    before = """HloModule m
+
+FileNames
+1 "model.py"
+
+FunctionNames
+1 "step"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=0 end_column=1}
+2 {file_name_id=1 function_name_id=1 line=4 end_line=4 column=0 end_column=1}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+
+ENTRY %main (a: bf16[4,8], b: bf16[4,1]) -> (bf16[4,8], bf16[4,8], bf16[4,1]) {
+  %a = bf16[4,8] parameter(0)
+  %b = bf16[4,1] parameter(1)
+  %m.1 = bf16[4,8] multiply(%a, %a), metadata={op_name="mul" stack_frame_id=1}
+  %m.2 = bf16[4,8] multiply(%a, %m.1), metadata={op_name="mul" stack_frame_id=2}
+  %m.3 = bf16[4,1] multiply(%b, %b), metadata={op_name="mul" stack_frame_id=1}
+  ROOT %out = (bf16[4,8], bf16[4,8], bf16[4,1]) tuple(%m.1, %m.2, %m.3)
+}
+"""
+    head, _, entry = before.partition("ENTRY")
+    after = entry.replace("bf16[", "f32[").replace("[4,1]", "[4]").replace("%m.", "%n.")
+    search = start(read(before), read(f"{head}ENTRY{after}"))
+    ours, theirs = (
+        [node for node in side.open() if node.instruction.opcode == "multiply"]
+        for side in (search.before, search.after)
+    )
+    theirs.reverse()
+    pairs = {
+        node.instruction.name[1:]: other.instruction.name[1:]
+        for node, other in pairs_in_order(search, ours, theirs)
+    }
+    assert pairs == {".1": ".1", ".2": ".2", ".3": ".3"}

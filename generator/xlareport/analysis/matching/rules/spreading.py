@@ -7,6 +7,7 @@ from xlareport.analysis.matching.rules.movement.moved_copies import (
     is_done_again,
     is_done_on_turned,
 )
+from xlareport.analysis.matching.rules.replaced_users import replaces_another_user
 from xlareport.analysis.matching.rules.shares import is_resharding
 from xlareport.analysis.matching.rules.sources import (
     COLLECTIVE,
@@ -224,7 +225,8 @@ class _Spread:
                 other = theirs.get(key)
                 if node is None or other is None or not same_arity(node, other, typed=not fills):
                     continue  # of another work: many read a constant or an index
-                if self._may_be_lone(node, other):
+                instead = replaces_another_user(self._search, (before, after), (node, other))
+                if not instead and self._may_be_lone(node, other):
                     read = name_read(before, node, key[1])
                     reason = f"the only unmatched user of {read} with this {shared}"
                     self._link(node, other, f"{reason}; the counterpart of that is known", before)

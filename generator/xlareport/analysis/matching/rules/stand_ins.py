@@ -47,8 +47,11 @@ def could_do_its_work(node: Node, other: Node) -> bool:
     """Return whether the new operand can do the work of the old one.
 
     A fill value or an uninitialized buffer does no arithmetic, and the end of a copy to another
-    memory space only copied. Two halves that are combined were computed before.
+    memory space only copied. Two halves that are combined were computed before. Only a product with
+    zeros has equal elements.
     """
+    if family_of(node.instruction) == "product" and not node.constant and _fills_otherwise(other):
+        return False
     if target_of(other) in {_BUFFER, _COMBINES}:
         return target_of(node) == target_of(other)
     if opcode_of(other) == "copy-done":
@@ -57,6 +60,15 @@ def could_do_its_work(node: Node, other: Node) -> bool:
         return False
     fills = opcode_of(node) in _FILLS and not other.constant
     return not fills or opcode_of(other) in PASSING
+
+
+def _fills_otherwise(node: Node) -> bool:
+    """Return whether a node repeats one number, and not zero."""
+    line, home = node.instruction, node.frame.computation
+    filled = home.operand(line) if line.opcode == "broadcast" else line
+    if filled is None or filled.opcode != "constant" or filled.shape.element_count != 1:
+        return False
+    return bool(filled.argument.strip("-0.({})"))
 
 
 def _is_turned(node: Node, other: Node) -> bool:

@@ -21,7 +21,7 @@ def pairs_in_order(
 
     The attributes are dimensions, windows, bounds and what called computations compute; of several
     nodes with equal attributes, those of one shape come first, and of these those that the program
-    made at one place.
+    made at one place. Element types and dimensions of one element change, so they say the least.
     """
     if len(ours) > 1 or len(theirs) > 1:
         for pair_up in _PAIRED:
@@ -65,10 +65,30 @@ def _origin_and_form(search: Search, node: Node, here: int) -> Hashable:
 
     An edit moves lines, so of two programs it is not known.
     """
+    places = _places(search, node, here)
+    return (places, _form_key(search, node, here)) if places else node
+
+
+def _places(search: Search, node: Node, here: int) -> Hashable:
+    """Return where the program made a node; nothing if that is not known."""
     module = (search.before, search.after)[here].graph.module
     frame = node.instruction.metadata.stack_frame_id
-    places = [] if search.parted is not None else [*walk_stack(frame, module)]
-    return (tuple(places), _form_key(search, node, here)) if places else node
+    return () if search.parted is not None else (*walk_stack(frame, module),)
+
+
+def _origin_and_sizes(search: Search, node: Node, here: int) -> Hashable:
+    """Return where the program made a node, and its sizes; something of its own if not known."""
+    places = _places(search, node, here)
+    return (places, _sizes_key(search, node, here)) if places else node
+
+
+def _sizes_key(search: Search, node: Node, here: int) -> Hashable:
+    """Return the attributes and the dimensions of more than one element, of whatever type.
+
+    XLA computes bf16 as f32, and drops dimensions of one element.
+    """
+    sizes = tuple(size for size in node.instruction.shape.dimensions if size != 1)
+    return sizes, _attributes(search, node, here)
 
 
 def _form_key(search: Search, node: Node, here: int) -> Hashable:
@@ -84,7 +104,9 @@ def _attributes(search: Search, node: Node, here: int) -> Hashable:
 _PAIRED: tuple[Callable[[Search, Sequence[Node], Sequence[Node]], list[tuple[Node, Node]]], ...] = (
     _named_after,
     partial(_equal, key_of=_origin_and_form),
+    partial(_equal, key_of=_origin_and_sizes),
     partial(_equal, key_of=_form_key),
+    partial(_equal, key_of=_sizes_key),
     partial(_equal, key_of=_attributes),
 )
 """From the surest."""

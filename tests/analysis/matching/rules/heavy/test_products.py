@@ -342,3 +342,67 @@ def test_the_real_products_of_a_complex_one_are_its_parts(
     assert pairing is not None
     assert {place.instruction for place in pairing.after} == {"first", "second", "third"}
     assert pairing.relation is Relation.SPLIT
+
+
+_IN_PARTS = """HloModule step
+
+%sum (p: f32[], q: f32[]) -> f32[] {
+  %p = f32[] parameter(0)
+  %q = f32[] parameter(1)
+  ROOT %add = f32[] add(%p, %q)
+}
+
+%gemm (x: f32[64,128], y: f32[128,32]) -> f32[8,64,32] {
+  %x = f32[64,128]{1,0} parameter(0)
+  %y = f32[128,32]{1,0} parameter(1)
+  %rows = f32[64,8,16]{2,1,0} reshape(%x)
+  %columns = f32[8,16,32]{2,1,0} reshape(%y)
+  ROOT %dot.2 = f32[8,64,32]{2,1,0} dot(%rows, %columns), DIMENSIONS
+}
+
+%fused.1 (r: f32[8,64,32]) -> f32[64,32] {
+  %r = f32[8,64,32]{2,1,0} parameter(0)
+  %zero = f32[] constant(0)
+  %reduce.1 = f32[64,32]{1,0} reduce(%r, %zero), dimensions={0}, to_apply=%sum
+  ROOT %tanh.2 = f32[64,32]{1,0} tanh(%reduce.1)
+}
+
+%fused.2 (s: f32[8,64,32]) -> f32[64,32] {
+  %s = f32[8,64,32]{2,1,0} parameter(0)
+  %zero.2 = f32[] constant(0)
+  %reduce.2 = f32[64,32]{1,0} reduce(%s, %zero.2), dimensions={0}, to_apply=%sum
+  ROOT %sine.2 = f32[64,32]{1,0} sine(%reduce.2)
+}
+
+ENTRY %main (a: f32[64,128], b: f32[128,32]) -> (f32[64,32], f32[64,32]) {
+  %a = f32[64,128]{1,0} parameter(0)
+  %b = f32[128,32]{1,0} parameter(1)
+  %gemm_fusion = f32[8,64,32]{2,1,0} fusion(%a, %b), kind=kCustom, calls=%gemm
+  %tanh_fusion = f32[64,32]{1,0} fusion(%gemm_fusion), kind=kInput, calls=%fused.1
+  %sine_fusion = f32[64,32]{1,0} fusion(%gemm_fusion), kind=kInput, calls=%fused.2
+  ROOT %out = (f32[64,32]{1,0}, f32[64,32]{1,0}) tuple(%tanh_fusion, %sine_fusion)
+}
+"""
+
+
+def test_the_sums_of_a_split_dot_belong_to_it_in_the_fusions_that_read_it(read: Read) -> None:
+    """XLA splits long sums of a GEMM, and fuses their sum with what reads it, once each."""
+    before = """HloModule step
+
+ENTRY %main (a: f32[64,128], b: f32[128,32]) -> (f32[64,32], f32[64,32]) {
+  %a = f32[64,128]{1,0} parameter(0)
+  %b = f32[128,32]{1,0} parameter(1)
+  %dot.1 = f32[64,32]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %tanh.1 = f32[64,32]{1,0} tanh(%dot.1)
+  %sine.1 = f32[64,32]{1,0} sine(%dot.1)
+  ROOT %out = (f32[64,32]{1,0}, f32[64,32]{1,0}) tuple(%tanh.1, %sine.1)
+}
+"""
+    dimensions = "lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
+    dimensions += "rhs_contracting_dims={1}"
+    matching = match(read(before), read(_IN_PARTS.replace("DIMENSIONS", dimensions)))
+    pairing = matching.pairing_before(Place("main", "dot.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.SPLIT
+    parts = {place.instruction for place in pairing.after}
+    assert parts == {"dot.2", "reduce.1", "reduce.2"}

@@ -187,7 +187,7 @@ def split_sums(search: Search) -> None:
     """Add the sum of a split dot, and its convert to the type of the dot, to the pairing."""
     for before, after in list(_grown(search)):
         users = {user.instruction.opcode for user, _ in search.before.users.get(before, ())}
-        for part in _sum_and_convert(search.after, after):
+        for part in _sum_and_convert(search, after):
             back = same_type(before, part) or "convert" not in users
             if part.instruction.opcode != "convert" or back:
                 search.extend(before, part)
@@ -209,15 +209,27 @@ def _grown(search: Search) -> Iterator[tuple[Node, Node]]:
                 yield link.before, link.after
 
 
-def _sum_and_convert(side: Side, product: Node) -> Iterator[Node]:
-    """Yield the free sum that alone reads a product, and the free convert that alone reads that."""
-    node = product
+def _sum_and_convert(search: Search, product: Node) -> Iterator[Node]:
+    """Yield the free sums that alone read a product, and the free converts that alone read these.
+
+    Each fusion that reads the sum has a copy of it.
+    """
+    nodes, side = [product], search.after
     for opcode in ("reduce", "convert"):
-        user = sole_user(side, node)
-        if user is None or user.instruction.opcode != opcode or not is_free(user):
+        users = dict.fromkeys(user for node in nodes for user in _inner_users(side, node))
+        forms = {search.forms.of(user.instruction) for user in users}
+        alike = len(forms) == 1 and next(iter(users)).instruction.opcode == opcode
+        if not alike or not all(map(is_free, users)):
             return
-        yield user
-        node = user
+        nodes = [*users]
+        yield from nodes
+
+
+def _inner_users(side: Side, node: Node) -> Iterator[Node]:
+    """Yield the users of a node but fusions and calls, whose contents use it."""
+    for user, _ in side.users.get(node, ()):
+        if user.instruction.name not in user.frame.callees:
+            yield user
 
 
 def split_complex(search: Search) -> None:
