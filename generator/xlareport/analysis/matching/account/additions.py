@@ -187,7 +187,7 @@ class Additions:
         value = values.get(equal)
         if value is not None and values.get(read) == value:
             return True
-        of_its_op = has_same_origin(read, node) and not has_same_origin(equal, node)
+        of_its_op = _has_same_op(read, node) and not _has_same_op(equal, node)
         return of_its_op and same_form(self._search, read, node)
 
     def _are_equal(self, node: Node, other: Node) -> bool:
@@ -364,6 +364,16 @@ class Additions:
             if names:
                 return f"inserted between %{names[0]} and %{name}"
         return f"used by %{name}"
+
+
+def _has_same_op(node: Node, other: Node) -> bool:
+    """Return whether two nodes are of one framework op, computed again or not."""
+    names = [[word for word in origin(known).split("/") if word != _AGAIN] for known in (node, other)]
+    return node.instruction.opcode == other.instruction.opcode and names[0] == names[1] != [""]
+
+
+_AGAIN = "rematted_computation"
+"""What jax.checkpoint adds to the path of an op where its backward pass computes it again."""
 
 
 def _called_result(side: Side, call: Node, path: tuple[int, ...]) -> Node | None:
