@@ -724,3 +724,24 @@ def test_what_a_reduction_of_nothing_read_goes_on_as_what_is_read_instead(read: 
     matching = match(read(_REDUCES_NOTHING), read(after))
     assert matching.partner_after(Place("main", "minus")) == Place("main", "less")
     assert matching.partner_after(Place("main", "sum")) is None
+
+
+_NO_OP = """HloModule m
+
+ENTRY %main (a: f32[8]) -> f32[2,4] {
+  %a = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  %zeros = f32[8]{0} broadcast(%zero), dimensions={}
+  %wave = f32[8]{0} sine(%a)
+  %more = f32[8]{0} add(%wave, %zeros)
+  %rows = f32[2,4]{1,0} reshape(%more)
+  ROOT %out = f32[2,4]{1,0} negate(%rows)
+}
+"""
+
+
+def test_a_sum_with_zero_goes_on_nowhere(read: Read) -> None:
+    after = _NO_OP.replace("  %more = f32[8]{0} add(%wave, %zeros)\n", "").replace("%rows", "%r.9")
+    matching = match(read(_NO_OP), read(after.replace("(%more)", "(%wave)")))
+    assert matching.partner_after(Place("main", "more")) is None
+    assert matching.partner_after(Place("main", "rows")) == Place("main", "r.9")
