@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from xlareport.analysis.matching.rules.integers import (
     folded_integer,
     is_wider_integer,

@@ -747,3 +747,24 @@ ENTRY %main (a: f32[4,8], b: f32[8,4]) -> (f32[4,4], f32[4,4]) {{
     search = start(read(text), read(""), same_program=True)
     nodes = {node.instruction.name: node for node in search.before.open()}
     assert could_do_its_work(nodes["dot"], nodes["fill"]) is may_be
+
+
+_NO_OP = """HloModule m
+
+ENTRY %main (a: f32[8]) -> f32[2,4] {
+  %a = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  %zeros = f32[8]{0} broadcast(%zero), dimensions={}
+  %wave = f32[8]{0} sine(%a)
+  %more = f32[8]{0} add(%wave, %zeros)
+  %rows = f32[2,4]{1,0} reshape(%more)
+  ROOT %out = f32[2,4]{1,0} negate(%rows)
+}
+"""
+
+
+def test_a_sum_with_zero_goes_on_nowhere(read: Read) -> None:
+    after = _NO_OP.replace("  %more = f32[8]{0} add(%wave, %zeros)\n", "").replace("%rows", "%r.9")
+    matching = match(read(_NO_OP), read(after.replace("(%more)", "(%wave)")))
+    assert matching.partner_after(Place("main", "more")) is None
+    assert matching.partner_after(Place("main", "rows")) == Place("main", "r.9")

@@ -6,6 +6,7 @@ import pytest
 from tests.analysis.matching.search.test_search import BEFORE, evaluated, node
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules.frames import called
 from xlareport.analysis.matching.rules.spreading import neighbors
 from xlareport.analysis.matching.search.doubts import grade_doubts
 from xlareport.hlo.model import HloModule
@@ -68,3 +69,36 @@ def test_modules_without_guesses_are_left_as_they_are(read: Read) -> None:
     grade_doubts(search)
     assert [link.grade for link in search.links] == grades
     assert match(read(_CHAIN), read(_CHAIN)).pairings == ()
+
+
+_SUMMED = """HloModule m
+
+%{reducer} (x: f32[], y: f32[]) -> f32[] {{
+  %x.{reducer} = f32[] parameter(0)
+  %y.{reducer} = f32[] parameter(1)
+  ROOT %{opcode} = f32[] {opcode}(%x.{reducer}, %y.{reducer})
+}}
+
+ENTRY %main (a: f32[8]) -> f32[] {{
+  %a = f32[8]{{0}} parameter(0)
+  %zero = f32[] constant(0)
+  %{work} = f32[] reduce(%a, %zero), dimensions={{0}}, to_apply=%{reducer}
+  ROOT %out.{work} = f32[] negate(%{work})
+}}
+"""
+
+
+@pytest.mark.parametrize("grade", [Grade.GUESSED, Grade.MATCHED])
+def test_parameters_are_no_surer_than_what_calls_them(read: Read, grade: Grade) -> None:
+    texts = [
+        _SUMMED.format(reducer="sum", opcode="add", work="work"),
+        _SUMMED.format(reducer="largest", opcode="maximum", work="work.1"),
+    ]
+    search = evaluated(*map(read, texts))
+    search.link(node(search.before, "work"), node(search.after, "work.1"), grade, "alike")
+    called(search)
+    grade_doubts(search)
+    links = {link.before.instruction.name: link for link in search.links}
+    assert links["x.sum"].grade is grade
+    end = "whose counterpart is a guess" if grade is Grade.GUESSED else "with a known counterpart"
+    assert str(links["x.sum"].reason).endswith(end)

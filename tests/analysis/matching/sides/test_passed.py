@@ -28,6 +28,10 @@ _LINES = {
     "raised": ("f32[8]{0} reduce(%reshape, %float), dimensions={1}, to_apply=%sum", None),
     "total": ("f32[] reduce(%a, %zero), dimensions={0}, to_apply=%sum", None),
     "root": ("f32[8]{0} sqrt(%a)", None),
+    "scaled": ("f32[8]{0} multiply(%a, %ranges)", 0),
+    "positives": ("pred[8]{0} compare(%a, %zeros), direction=GT", None),
+    "chosen": ("pred[8]{0} select(%positives, %yeses, %noes)", 0),
+    "other": ("pred[8]{0} select(%positives, %noes, %yeses)", None),
 }
 _TEXT = """
 HloModule m
@@ -44,6 +48,12 @@ ENTRY %main (p: f32[8]) -> f32[] {{
   %one = s32[] constant(1)
   %float = f32[] convert(%one)
   %ones = f32[8]{{0}} broadcast(%float), dimensions={{}}
+  %range = f32[] subtract(%float, %zero)
+  %ranges = f32[8]{{0}} broadcast(%range), dimensions={{}}
+  %yes = pred[] constant(true)
+  %yeses = pred[8]{{0}} broadcast(%yes), dimensions={{}}
+  %no = pred[] constant(false)
+  %noes = pred[8]{{0}} broadcast(%no), dimensions={{}}
   %low = f32[] constant(-inf)
   %lowest = f32[8]{{0}} broadcast(%low), dimensions={{}}
 {lines}

@@ -11,10 +11,13 @@ from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.inserted_fusions import inserted_fusion
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.moved_starts import list_moved_starts
+from xlareport.analysis.matching.account.originals import (
+    has_same_op,
+    read_by_original,
+    same_iota,
+)
 from xlareport.analysis.matching.account.taken_out import element_taken_out, list_joined, taken_out
-from xlareport.analysis.matching.rules.arithmetic.clamps import bounds_of
 from xlareport.analysis.matching.rules.buffers import reason_of_buffer
-from xlareport.analysis.matching.rules.same_iotas import iota_behind
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     has_same_origin,
@@ -38,7 +41,6 @@ from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.families import REWRITES
 from xlareport.analysis.matching.sides.graph import Frame, Node
 from xlareport.analysis.matching.sides.leftovers import is_dead_copy, is_idle
-from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.knowledge.opcodes import opcode_work
@@ -144,41 +146,18 @@ class Additions:
         """
         for user, position in self._search.after.users.get(node, ()):
             known = user.partner or self.source(user) or self._search.copies.get(user, (None,))[0]
-            read = None if known is None else self._read(known, user, position)
+            read = None if known is None else read_by_original(self._search, known, user, position)
             if read is None or known is None:
                 continue
             if read.token == node.token or self._are_equal(read, node):
                 return read
-            iota = self._same_iota(read, node)
+            iota = same_iota(self._search, read, node)
             if iota is not None:
                 return iota
             alike = user.instruction.opcode == known.instruction.opcode
             if alike and equal is not None and self._is_twin(read, node, equal):
                 return read
         return None
-
-    def _read(self, known: Node, user: Node, position: int) -> Node | None:
-        """Return what a known instruction reads where its counterpart or copy reads at a position.
-
-        Of a clamp, the bounds of the minimum and the maximum that it was.
-        """
-        clamps = user.instruction.opcode == "clamp" != known.instruction.opcode
-        bounds = bounds_of(self._search.before, known) if clamps else None
-        if bounds is not None:
-            return {0: bounds[0], 2: bounds[1]}.get(position)
-        operands = self._search.before.graph.operands(known)
-        if position >= len(operands):
-            return None
-        read, path = operands[position]
-        return _called_result(self._search.before, read, path) or read
-
-    def _same_iota(self, read: Node, node: Node) -> Node | None:
-        """Return the iota that is read behind moves, if a node is an equal one."""
-        if node.instruction.opcode != "iota":
-            return None
-        iota, forms = iota_behind(self._search.before, read), self._search.forms
-        alike = iota is not None and forms.of(iota.instruction) == forms.of(node.instruction)
-        return iota if alike else None
 
     def _is_twin(self, read: Node, node: Node, equal: Node) -> bool:
         """Return whether what a reader read is the original of a node rather than its equal.
@@ -190,7 +169,7 @@ class Additions:
         value = values.get(equal)
         if value is not None and values.get(read) == value:
             return True
-        of_its_op = has_same_origin(read, node) and not has_same_origin(equal, node)
+        of_its_op = has_same_op(read, node) and not has_same_op(equal, node)
         return of_its_op and same_form(self._search, read, node)
 
     def _are_equal(self, node: Node, other: Node) -> bool:
@@ -377,19 +356,6 @@ class Additions:
             if names:
                 return f"inserted between %{names[0]} and %{name}"
         return f"used by %{name}"
-
-
-def _called_result(side: Side, call: Node, path: tuple[int, ...]) -> Node | None:
-    """Return what gives the result, or an element, of a function that several calls share."""
-    opcode = call.instruction.opcode
-    computation = side.graph.module.callee(call.instruction) if opcode == "call" else None
-    root = None if computation is None else computation.root
-    if computation is None or root is None or len(path) > 1:
-        return None
-    names = [*root.operand_names] if path and root.opcode == "tuple" else [root.name]
-    number = path[0] if path else 0
-    line = computation.by_name.get(names[number]) if number < len(names) else None
-    return None if line is None else side.graph.home(computation).node(line)
 
 
 def _does_the_same(source: Node, node: Node) -> bool:

@@ -202,7 +202,7 @@ class _Insertions:
         return node.instruction.opcode in _INSERTED and place_of(node) in self.new
 
     def _uses(self, node: Node) -> Iterator[tuple[Node, int]]:
-        """Yield the users of a move, behind further new moves; not a fusion that it is inside of."""
+        """Yield the users of a move, behind further new moves; not the fusion that it is in."""
         waiting = [node]
         for move in waiting:
             for user, place in self._search.after.users.get(move, ()):

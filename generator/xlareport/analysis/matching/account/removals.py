@@ -29,7 +29,7 @@ from xlareport.analysis.matching.search.nodes import (
     same_fill,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause
-from xlareport.analysis.matching.search.reasons import Reason, WithUser
+from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING, Reason, WithUser
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.elements import taken_again
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
@@ -230,7 +230,7 @@ class Removals:
         if node in self._search.regrouped:
             yield f"replaced by {self._search.regrouped[node]}"
         if reduces_nothing(self._search.before, node):
-            yield "it only reduced dimensions of one element"
+            yield REDUCED_NOTHING
         users = self._search.before.users.get(node, ())
         yield from self._without_users(node) if not users else self._with_users(node, users)
 

@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from xlareport.analysis.matching.account.passed_values import passed_values
 from xlareport.analysis.matching.search.pairing import ChangeCause, Pairing, Place, Relation
+from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
@@ -57,20 +58,25 @@ def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
 
 def _is_gone(module: HloModule, pairing: Pairing) -> bool:
     """Return whether a pairing is a removal that the module after does not explain."""
-    known = pairing.cause is not None or pairing.grade is Grade.EXACT
+    known = _is_explained(pairing)
     return not known and pairing.relation is Relation.REMOVED and not _is_removable(module, pairing)
 
 
 def _is_new(module: HloModule, pairing: Pairing, *, collectives: bool) -> bool:
     """Return whether a pairing is an addition that the module before does not explain."""
-    known = pairing.cause is not None or pairing.grade is Grade.EXACT
-    if known or pairing.relation is not Relation.ADDED:
+    if _is_explained(pairing) or pairing.relation is not Relation.ADDED:
         return False
     place = pairing.after[0]
     line = module.find(*place)
     if line is None or _is_staged(module, place, line):
         return False
     return collectives or family_of(line) != "collective"
+
+
+def _is_explained(pairing: Pairing) -> bool:
+    """Return whether one module alone shows why an instruction is not in the other."""
+    sure = pairing.cause is not None or pairing.grade is Grade.EXACT
+    return sure or pairing.reason == REDUCED_NOTHING
 
 
 def _are_many(pairings: list[Pairing], module: HloModule) -> bool:

@@ -42,7 +42,9 @@ def same_folded_values(search: Search) -> None:
     Of floats each side must have one such value, which may be computed in several types.
     """
     for rounded in (False, True):
-        if any(sum(map(_computes, side.open())) < _FEWEST for side in (search.before, search.after)):
+        if any(
+            sum(map(_computes, side.open())) < _FEWEST for side in (search.before, search.after)
+        ):
             return
         search.evaluate()
         _pair(search, rounded=rounded)
@@ -54,7 +56,9 @@ def _pair(search: Search, *, rounded: bool) -> None:
     old, new = (_Folded(search, side, numbers, rounded=rounded).by_value() for side in sides)
     for number, nodes in old.items():
         others = new.get(number, [])
-        if not others or (rounded and not (_are_one(sides[0], nodes) and _are_one(sides[1], others))):
+        if not others or (
+            rounded and not (_are_one(sides[0], nodes) and _are_one(sides[1], others))
+        ):
             continue
         if is_free(nodes[0]) and is_free(others[0]):
             reason = _ROUNDED if rounded else _REASON

@@ -326,9 +326,7 @@ def _hold_the_same(frame: Frame, other: Frame) -> bool:
     return len(ours) == len(theirs) and names == theirs
 
 
-def _link_parameters(
-    search: Search, before: Node, after: Node, result: Node | None
-) -> None:
+def _link_parameters(search: Search, before: Node, after: Node, result: Node | None) -> None:
     """Pair two free parameters of one number and shape, or the share of it that a device has.
 
     They are no surer than the pair of the results.

@@ -168,7 +168,7 @@ _NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parame
 
 
 def behind_no_op(side: Side, node: Node, other: Node) -> Node:
-    """Return the operand whose value a node has if it is free, unless `other` does the same as the node.
+    """Return the free operand whose value a node has, unless `other` does the same as the node.
 
     A broadcast to the dimensions that are there, a select between a value and itself, a reduction
     of dimensions of one element, or a copy to a layout that is no longer asked for. Of a sum with

@@ -6,6 +6,9 @@ from msgspec import Struct
 
 from xlareport.runtime import units
 
+REDUCED_NOTHING = "it only reduced dimensions of one element"
+"""The reason of a removed reduction that gave the elements of its operand."""
+
 
 class Past(Struct, frozen=True):
     """A move that is before an instruction now and was behind it, or the reverse."""

@@ -49,3 +49,63 @@ def test_other_bounds_are_no_clamp_of_both(read: Read) -> None:
     other = other.replace("clamp(%low", "clamp(%least")
     pairing = match(read(_BEFORE), read(other)).pairing_after(Place("main", "clamp.3"))
     assert pairing is None or pairing.relation is not Relation.COMBINED
+
+
+_CLIP = """
+HloModule m
+
+%clip (a: f32[8], l: f32[], h: f32[]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %l = f32[] parameter(1)
+  %h = f32[] parameter(2)
+  %low = f32[8]{0} broadcast(%l), dimensions={}
+  %max = f32[8]{0} maximum(%low, %a)
+  %high = f32[8]{0} broadcast(%h), dimensions={}
+  ROOT %min = f32[8]{0} minimum(%high, %max)
+}
+
+ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %c = f32[] constant(-1)
+  %d = f32[] constant(1)
+  %call.1 = f32[8]{0} call(%x, %c, %d), to_apply=%clip
+  %call.2 = f32[8]{0} call(%y, %c, %d), to_apply=%clip
+  %first = f32[8]{0} negate(%call.1)
+  %second = f32[8]{0} sine(%call.2)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%first, %second)
+}
+"""
+
+
+def _fused(number: int, opcode: str) -> str:
+    return f"""
+%fused.{number} (p.{number}: f32[8]) -> f32[8] {{
+  %p.{number} = f32[8]{{0}} parameter(0)
+  %c.{number} = f32[] constant(-1)
+  %low.{number} = f32[8]{{0}} broadcast(%c.{number}), dimensions={{}}
+  %d.{number} = f32[] constant(1)
+  %high.{number} = f32[8]{{0}} broadcast(%d.{number}), dimensions={{}}
+  %k.{number} = f32[8]{{0}} clamp(%low.{number}, %p.{number}, %high.{number})
+  ROOT %r.{number} = f32[8]{{0}} {opcode}(%k.{number})
+}}
+"""
+
+
+def test_the_bounds_of_a_clamp_were_those_of_a_function(read: Read) -> None:
+    after = f"""
+HloModule m
+{_fused(1, "negate")}{_fused(2, "sine")}
+ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {{
+  %x = f32[8]{{0}} parameter(0)
+  %y = f32[8]{{0}} parameter(1)
+  %f.1 = f32[8]{{0}} fusion(%x), kind=kLoop, calls=%fused.1
+  %f.2 = f32[8]{{0}} fusion(%y), kind=kLoop, calls=%fused.2
+  ROOT %out = (f32[8]{{0}}, f32[8]{{0}}) tuple(%f.1, %f.2)
+}}
+"""
+    matching = match(read(_CLIP), read(after))
+    for number in (1, 2):
+        for name in ("low", "high"):
+            place = Place(f"fused.{number}", f"{name}.{number}")
+            assert matching.partner_before(place) == Place("clip", name), place
