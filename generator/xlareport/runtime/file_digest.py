@@ -28,7 +28,7 @@ def digest_file(path: Path, most: int = sys.maxsize) -> bytes | None:
     return known or read_digest(path, most)
 
 
-def read_digest(path: Path, most: int = sys.maxsize) -> bytes | None:
+def read_digest(path: str | Path, most: int = sys.maxsize) -> bytes | None:
     """Return the SHA-256 of a regular file, None of one of more than `most` bytes; raises OSError.
 
     It is remembered for `digest_file`.

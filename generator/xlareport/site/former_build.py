@@ -104,7 +104,7 @@ def _digest_outputs(folder: Folder) -> Digests:
             state = os.stat(path)  # noqa: PTH116 - very many files
             if S_ISREG(state.st_mode):
                 file = state.st_dev, state.st_ino
-                digest_of[file] = digest_of.get(file) or _hex_digest(Path(path))
+                digest_of[file] = digest_of.get(file) or _hex_digest(path)
                 digests[name] = digest_of[file]
     except OSError:
         return {}
@@ -121,6 +121,6 @@ def _files(folder: Folder) -> Iterator[tuple[str, str]]:
                 yield f"{root.name}{path[start:]}", path
 
 
-def _hex_digest(path: Path, most: int = sys.maxsize) -> str:
+def _hex_digest(path: str | Path, most: int = sys.maxsize) -> str:
     """Return the digest of a file, nothing where it is too large to be read; raises OSError."""
     return (read_digest(path, most) or b"").hex()

@@ -1,5 +1,7 @@
 """The size of a built site, and the limits that it should keep."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -38,11 +40,7 @@ class SiteSizes(Struct, frozen=True):
 
 def measure_site(site: Path) -> SiteSizes:
     """Measure a built site."""
-    files = {
-        path.relative_to(site).as_posix(): path.stat().st_size
-        for path in site.rglob("*")
-        if path.is_file()
-    }
+    files = dict(_sizes(site))
     fixed = sum(
         size
         for path, size in files.items()
@@ -50,6 +48,16 @@ def measure_site(site: Path) -> SiteSizes:
     )
     pages = {path: size for path, size in files.items() if path.endswith(".html")}
     return SiteSizes(fixed, sum(files.values()) - fixed, pages)
+
+
+def _sizes(folder: Path | str, above: str = "") -> Iterator[tuple[str, int]]:
+    """Yield the path of each file below a folder with its bytes."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _sizes(entry.path, f"{above}{entry.name}/")
+            elif entry.is_file():
+                yield f"{above}{entry.name}", entry.stat().st_size
 
 
 def describe_sizes(sizes: SiteSizes, dump: int, seconds: float) -> list[str]:

@@ -8,6 +8,7 @@ from xlareport.analysis.modules.module_role import ModuleRole, Role
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.module_names import explain_module
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
+from xlareport.runtime.remembered import remembered
 
 SEED_BYTES = 1024
 """Limit on argument bytes of a module that makes random numbers or weights: keys and sizes."""
@@ -25,6 +26,7 @@ _LAYING_OUT = _MOVES | _CUTS | {"copy", "transpose", "broadcast", "dynamic-slice
 _AROUND = frozenset({"broadcast", "reshape", "convert", "transpose"})
 
 
+@remembered  # ranking asks for it once for each piece of evidence
 def classify_helper(summary: ModuleSummary) -> Role | None:
     """Return the role of a helper: random numbers, cast or transfer, eager op."""
     for judge in _JUDGES:

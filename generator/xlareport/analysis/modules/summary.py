@@ -79,7 +79,7 @@ class ModuleFigures(Struct, frozen=True):
     temp_bytes: int | None = None
 
 
-class ModuleSummary(Struct, frozen=True):
+class ModuleSummary(Struct, frozen=True, dict=True):
     """All facts of the report about a module, except its steps."""
 
     files: ModuleFiles
