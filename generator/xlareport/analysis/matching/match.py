@@ -190,7 +190,6 @@ _RULES = (
     completed.completed,
     deep_forms.deep_forms,
     spreading.neighbors,
-    spreading.successors,
     sums.reassociated,
     frames.opened_results,
     frames.parameters,

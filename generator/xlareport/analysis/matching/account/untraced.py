@@ -4,14 +4,17 @@ Whole pipelines run between the input and the final module. An instruction that 
 looks removed, and its replacement added; within a single pass that is good evidence.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from xlareport.analysis.matching.account.passed_values import passed_values
+from xlareport.analysis.matching.search.nodes import place_of
 from xlareport.analysis.matching.search.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.passed import beside_neutral
+from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade
 
@@ -50,10 +53,26 @@ def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
     new = [pairing for pairing in pairings if _is_new(after, pairing, collectives=counted)]
     if _are_many(new, after):
         known = passed_values(search, pairings)
+        operands = _neutral_operands(search.before)
         for pairing in (*gone, *new):
-            if (pairing.before or pairing.after)[0] not in known:
+            place = (pairing.before or pairing.after)[0]
+            if pairing.before and place in operands:
+                pairing.grade = Grade.MATCHED
+                pairing.reason = f"it gives its operand %{operands[place]} as it is"
+            elif place not in known:
                 pairing.grade, pairing.reason = Grade.GUESSED, _REASON
                 pairing.cause = ChangeCause.UNTRACED
+
+
+def _neutral_operands(before: Side) -> Mapping[Place, str]:
+    """Return the names of operands that operations return as they are, such as x of x + 0."""
+    operands: dict[Place, str] = {}
+    for node in before.open():
+        place = beside_neutral(before, node)
+        names = [*node.instruction.operand_names]
+        if place is not None and place < len(names):
+            operands[place_of(node)] = names[place]
+    return operands
 
 
 def _is_gone(module: HloModule, pairing: Pairing) -> bool:

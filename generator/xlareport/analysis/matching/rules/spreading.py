@@ -27,6 +27,7 @@ from xlareport.analysis.matching.rules.stand_ins import (
     are_of_reordered,
     are_placed,
     are_reordered,
+    behind_neutral,
     behind_no_op,
     could_do_its_work,
     is_masked_part,
@@ -123,6 +124,7 @@ class _Spread:
                 if not (is_free(node) and is_free(other) and could_do_its_work(node, other)):
                     continue
                 again = is_done_again(search.before, node, other)
+                again = again or behind_neutral(search.before, node, other) is not node
                 if not again and not self._continues_elsewhere(node, other):
                     self._link(node, other, f"{name_new_use(after, other)} instead", before)
         return bool(self._queue)

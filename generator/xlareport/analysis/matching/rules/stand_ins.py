@@ -40,6 +40,8 @@ PASSING = (
     | {"convert", "get-tuple-element", "pad", "parameter", "slice"}
 )
 """Opcodes that compute nothing or only round; each can replace a fill value."""
+_MOST_NEUTRAL = 8
+"""Operations beside a neutral constant, in a row, that are looked behind."""
 _RESHAPES = REARRANGEMENTS - {"copy"}
 
 
@@ -174,9 +176,9 @@ def behind_no_op(side: Side, node: Node, other: Node) -> Node:
     of dimensions of one element, or a copy to a layout that is no longer asked for. Of a sum with
     0, the operand even if it is not free: the sum itself goes on nowhere.
     """
-    place = beside_neutral(side, node)
-    if place is not None and opcode_of(node) != opcode_of(other):
-        return side.graph.operands(node)[place][0]
+    value = behind_neutral(side, node, other)
+    if value is not node:
+        return value
     if opcode_of(node) == "copy":
         return _in_former_layout(side, node, other) or node
     if opcode_of(node) == "reduce" and opcode_of(other) not in {"reduce", *REARRANGEMENTS}:
@@ -191,6 +193,16 @@ def behind_no_op(side: Side, node: Node, other: Node) -> Node:
     old, new = source.instruction.shape, node.instruction.shape
     alike = (old.element_type, old.dimensions) == (new.element_type, new.dimensions)
     return source if same and alike and not path and is_free(source) else node
+
+
+def behind_neutral(side: Side, node: Node, other: Node) -> Node:
+    """Return the operand whose value sums with 0 have, unless `other` does the same as they."""
+    for _ in range(_MOST_NEUTRAL):
+        place = beside_neutral(side, node) if opcode_of(node) != opcode_of(other) else None
+        if place is None:
+            break
+        node = side.graph.operands(node)[place][0]
+    return node
 
 
 def _in_former_layout(side: Side, copy: Node, other: Node) -> Node | None:
