@@ -160,7 +160,8 @@ def _values(rows: Sequence[Row], missed: Sequence[Row]) -> list[str]:
         cells.append([grade, f"{equal + other:,}", share])
     table = _table(["Grade", "Pairs run", "Equal values"], cells)
     more = [_MISSED, "", *_missed_values(missed)] if missed else []
-    return ["### Run on the CPU", "", _RUN, "", *table, "", *more] if rows else []
+    dumps = f"{_RUN} Counted over {missed[0]['dumps']} dumps." if missed else _RUN
+    return ["### Run on the CPU", "", dumps, "", *table, "", *more] if rows else []
 
 
 def _missed_values(rows: Sequence[Row]) -> list[str]:
@@ -184,9 +185,9 @@ _MISSED = (
 _RUN = (
     "Entry computations and loop bodies before and after each step run on the same random inputs. "
     "Loops, collectives and custom calls are inputs, and so are instructions that are reported to "
-    "read other operands. Counted are modules of up to 1,500 instructions, with one step of each "
-    "pass in each dump. Steps of the SPMD partitioner are left out. Elements may be in another "
-    "order; the relative tolerance is 1%, or 6% for types of fewer than 32 bits."
+    "read other operands. Modules have up to 1,500 instructions; of each pass one step in a dump is "
+    "run. Steps of the SPMD partitioner are left out. Elements may be in another order; the "
+    "relative tolerance is 1%, or 6% for types of fewer than 32 bits."
 )
 
 

@@ -55,6 +55,8 @@ _NO_WORK = frozenset({Kind.CONFIG, Kind.METADATA, Kind.RENAMED, Kind.REORDERED, 
 """Kinds of changes after which every value is what it was."""
 _OTHER_VALUE = frozenset({Kind.OPERANDS, Kind.REBUILT, Kind.REDIRECTED, Kind.REWIRED, Kind.SHARED})
 """What is said to read something else may compute something else: it is an input."""
+_FILLS = frozenset({"broadcast", "constant", "iota"})
+"""These are computed: `x - 1` as `x + -1` reads another fill value, which no input stands for."""
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,10 @@ def questions_of(before: HloModule, after: HloModule, change: StepChange) -> Ite
     if change.matching is None:
         return
     others = [known for known in change.changes if not _OTHER_VALUE.isdisjoint(known.kinds)]
+    told = {known.before for known in others}
+    claims = [claim for claim in _claims(change.matching) if claim.before not in told]
+    others = [known for known in others if _FILLS.isdisjoint(known.opcodes)]
     given = [{known.before for known in others}, {known.after for known in others}]
-    claims = [claim for claim in _claims(change.matching) if claim.before not in given[0]]
     for former, root in _pairs_of_roots(change.matching) if claims else ():
         try:
             programs = ValueProgram(before, former, given[0]), ValueProgram(after, root, given[1])
@@ -246,6 +250,7 @@ def main() -> None:
             for files in modules(dump)
             for known in steps_of(files, seen, options.each, options.most)
         ]
+        tally.dumps += bool(steps)
         print(f"{dump.name}: {len(steps):,} steps", file=sys.stderr, flush=True)
         tally.add_claims(dump.name, verdicts(python, steps))
         tally.add_values(dump.name, outcomes(python, steps))
@@ -260,6 +265,7 @@ class _Tally:
     """Counts of claims and of values, of which it prints the first that are wrong."""
 
     def __init__(self, show: int) -> None:
+        self.dumps = 0
         self._left = show
         self._claims: Counter[tuple[str, str, bool | None]] = Counter()
         self._values: Counter[tuple[str, str, str]] = Counter()
@@ -309,6 +315,7 @@ class _Tally:
             {
                 "snapshots": span,
                 "told": told,
+                "dumps": self.dumps,
                 **{key: self._values[span, told, key] for key in ("run", "equal", "missed")},
             }
             for span in (_PASSES, _ENDS)

@@ -187,7 +187,7 @@ def _moments(side: Sketched | None) -> Sequence[SnapshotDigest]:
 def _begun_otherwise(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
     """Yield (pipeline, first pass of the base, of the head) where these differ."""
     ours, theirs = (_first_passes(side.snapshots) for side in comparison.sides)
-    for pipeline in ours.keys() & theirs.keys():
+    for pipeline in sorted(ours.keys() & theirs.keys()):
         if not ours[pipeline] & theirs[pipeline]:
             yield pipeline, min(ours[pipeline]), min(theirs[pipeline])
 

@@ -3,7 +3,9 @@ from collections.abc import Callable
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules.heavy.collectives import same_reducer
 from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.search_start import start
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
@@ -438,3 +440,32 @@ def test_reductions_that_left_a_loop_are_told_apart_by_what_they_alone_apply(rea
         place = matching.partner_after(Place("body", f"r.{number}"))
         assert place == Place("main", f"r.7{number}")
     assert "moved 2 all-reduces out of loops" in step(before, after).headline
+
+
+def test_all_reduces_with_reducers_of_their_own_are_paired_in_their_order(read: Read) -> None:
+    """The order of pairs decides between equal copies, so it is the same in each process."""
+    names = [f"own.{number}" for number in range(8)]
+    regions = "".join(
+        f"%{name} (p: f32[], q: f32[]) -> f32[] {{\n"
+        "  %p = f32[] parameter(0)\n  %q = f32[] parameter(1)\n"
+        "  ROOT %add = f32[] add(%p, %q)\n}\n\n"
+        for name in names
+    )
+    lines = "".join(
+        f"  %reduce.{name} = f32[4]{{0}} all-reduce(%OPCODE), replica_groups={{}}, "
+        f"to_apply=%{name}\n"
+        for name in names
+    )
+    results = ", ".join(["f32[4]{0}"] * len(names))
+    given = ", ".join(f"%reduce.{name}" for name in names)
+    text = (
+        f"HloModule step\n\n{regions}ENTRY %main (a: f32[4]) -> ({results}) {{\n"
+        "  %a = f32[4]{0} parameter(0)\n  %OPCODE = f32[4]{0} OPCODE(%a)\n"
+        f"{lines}  ROOT %out = ({results}) tuple({given})\n}}\n"
+    )
+    before, after = text.replace("OPCODE", "sine"), text.replace("OPCODE", "tanh")
+    search = start(read(before), read(after.replace("%reduce.", "%all.")))
+    same_reducer(search)
+    assert [link.before.instruction.name for link in search.links] == [
+        f"reduce.{name}" for name in names
+    ]

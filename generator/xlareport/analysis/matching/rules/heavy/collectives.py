@@ -80,9 +80,11 @@ def same_reducer(search: Search) -> None:
     XLA:GPU gives each all-reduce a computation of its own, which goes on with it out of a loop.
     """
     ours, theirs = _by_own_reducer(search.before), _by_own_reducer(search.after)
-    for name in ours.keys() & theirs.keys():
-        node, other = ours[name], theirs[name]
-        if same_shape(search, node, other) and devices_of(node) == devices_of(other):
+    for name, node in ours.items():
+        other = theirs.get(name)
+        if other is None or not same_shape(search, node, other):
+            continue
+        if devices_of(node) == devices_of(other):
             reason = f"both apply %{name}, and no other does"
             search.link(node, other, Grade.MATCHED, reason)
 
