@@ -43,7 +43,7 @@ def test_each_snapshot_has_its_step_and_the_first_has_none(module: ParsedModule)
             assert done.seen == f"{number}: {summary.headline}"
 
 
-def test_users_of_what_a_step_changed_are_dropped(module: ParsedModule) -> None:
+def test_what_is_derived_from_what_a_step_changed_is_dropped(module: ParsedModule) -> None:
     steps(module)
     final = {*module.snapshots[-1].hlo.computations}
     gone = (line for read in module.snapshots for line in read.hlo.computations)

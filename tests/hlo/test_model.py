@@ -63,8 +63,9 @@ def test_users_once_each_and_in_order() -> None:
     user, other = instruction("u", "add", "a", "a#1"), instruction("v", "add", "a")
     made = computation(instruction("a"), user, other)
     assert made.users == {"a": (user, other)}
-    made.drop_users()
-    assert "users" not in vars(made)
+    names = made.by_name
+    made.drop_derived()
+    assert vars(made) == {"by_name": names}
     assert made.users == {"a": (user, other)}
 
 

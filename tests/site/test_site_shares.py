@@ -41,6 +41,20 @@ def test_each_page_is_made_once_and_few_in_a_process(
         assert len(pages[0]) + 60 == len(pages[1]), "the first makes all else"
 
 
+@pytest.mark.parametrize(
+    ("changed", "shares"), [(1, [1200]), (100, [570, 630]), (101, [440, 500, 260])]
+)
+def test_pages_that_are_kept_are_many_in_a_process(
+    tmp_path: Path, changed: int, shares: list[int]
+) -> None:
+    sources, former = sources_with(tmp_path, 1200), tmp_path / "site"
+    (former / "m").mkdir(parents=True)
+    for number in range(changed, 1200):
+        (former / f"m/{number}.html").write_text("")
+    written = write_shares(sources, tmp_path, 2, former)
+    assert [len(pages_of(path)) for path in written] == shares
+
+
 def test_a_process_without_a_share_makes_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(SHARE, raising=False)
     assert own_share() is None

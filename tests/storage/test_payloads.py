@@ -54,6 +54,12 @@ def test_json_is_as_python_writes_it(value: Any) -> None:
     assert write_json(value) == json.dumps(value, separators=(",", ":"))
 
 
+def test_what_python_cannot_write_is_written_with_small_floats_as_well() -> None:
+    value = [1e-07, float("nan"), {"inf": float("inf")}, Payload("a", "b")]
+    record = '{"key":"a","body":"b","packing":null}'
+    assert write_json(value) == f'[1e-07,null,{{"inf":null}},{record}]'
+
+
 def test_a_large_value_is_compressed_and_comes_out_again() -> None:
     value = ["%fusion = f32[64,512]{1,0} fusion(%p)"] * 1000
     _, script = make_payload_file("large", value)

@@ -123,15 +123,15 @@ def _compare(
     if change.matching is None:
         return SeenStep(StepAnalysis(summary), None)
     seen = on_change(change, boundary)
-    _drop_users(change.matching)
+    _drop_derived(change.matching)
     return SeenStep(StepAnalysis(summary, change.matching, numbers), seen)
 
 
-def _drop_users(matching: Matching) -> None:
-    """Free the users in computations that a step changed: later steps do not have them."""
+def _drop_derived(matching: Matching) -> None:
+    """Free what is derived from computations that a step changed: later steps do not have them."""
     for computation in matching.before.computations:
         if matching.after.by_name.get(computation.name) is not computation:
-            computation.drop_users()
+            computation.drop_derived()
 
 
 def _loosened(seen: SeenStep[T]) -> SeenStep[T]:

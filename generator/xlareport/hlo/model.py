@@ -164,9 +164,13 @@ class Computation(Struct, eq=False, dict=True, weakref=True):
                 users.setdefault(name, []).append(instruction)
         return {name: tuple(user) for name, user in users.items()}
 
-    def drop_users(self) -> None:
-        """Free the memory of `users`, more than all else that is derived; derived anew on use."""
-        vars(self).pop("users", None)
+    def drop_derived(self) -> None:
+        """Free what is derived from it, but for `by_name`; it is derived anew on use."""
+        derived = vars(self)
+        by_name = derived.get("by_name")
+        derived.clear()
+        if by_name is not None:
+            derived["by_name"] = by_name
 
 
 class StackFrame(Struct, frozen=True):

@@ -158,7 +158,8 @@ def build_site(
     fresh = folder.aside / str(os.getpid()) / "site"  # not where a killed build may still write
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
-        shares = write_shares(folder.sources, fresh.parent, workers.jobs if workers else 1)
+        jobs, former = workers.jobs if workers else 1, folder.site if kept else None
+        shares = write_shares(folder.sources, fresh.parent, jobs, former)
         settings = _settings(out)
         runs = [
             MkdocsRun(

@@ -26,6 +26,8 @@ _REST = 60
 """Pages of modules that take as long as everything else, which the first process makes."""
 _MOST_PAGES = 500
 """Pages of modules in a share, so that the memory of a process has a limit."""
+_MOST_UNCHANGED = 2_000
+"""The same where few of the pages have to be made: a page that is kept takes little of it."""
 _FRONT = 2_000
 """Characters in which the settings of a generated page end."""
 _NO_MARKDOWN = "\nbetween_headings: html\n"
@@ -41,12 +43,20 @@ class SiteShare(Struct, frozen=True):
     """Paths of pages of modules, relative to the sources."""
 
 
-def write_shares(sources: Path, folder: Path, jobs: int) -> list[Path | None]:
-    """Write the shares of a site into a folder and return their paths; None for a whole site."""
+def write_shares(
+    sources: Path, folder: Path, jobs: int, former: Path | None = None
+) -> list[Path | None]:
+    """Write the shares of a site into a folder and return their paths; None for a whole site.
+
+    `former` is the site of the last build, if its pages are kept: those are not made again whose
+    sources did not change since.
+    """
     number = sum(1 for _ in _module_pages(sources))
-    processes = min(jobs, 1 + number // _FEWEST)
-    at_once = min(_MOST_PAGES, -(-(number + _REST) // processes))
-    if number <= at_once:
+    to_make = number if former is None else _count_changed(sources, former)
+    processes = min(jobs, 1 + to_make // _FEWEST)
+    most = _MOST_UNCHANGED if former and to_make <= _FEWEST else _MOST_PAGES
+    at_once = min(most, -(-(number + _REST) // processes))
+    if number <= min(at_once, _MOST_PAGES):
         return [None]
     pages = _module_pages(sources)
     shares = [
@@ -55,6 +65,23 @@ def write_shares(sources: Path, folder: Path, jobs: int) -> list[Path | None]:
     while some := list(islice(pages, at_once)):
         shares.append(_write_share(folder / f"share-{len(shares)}", some, is_first=False))
     return list(shares)
+
+
+def _count_changed(sources: Path, former: Path) -> int:
+    """Count the pages of modules that are younger than those of a former site, or not in it."""
+    return sum(
+        _modified(f"{former}{os.sep}{page.removesuffix('.md')}.html")
+        <= _modified(f"{sources}{os.sep}{page}")
+        for page in _module_pages(sources)
+    )
+
+
+def _modified(path: str) -> int:
+    """Return when a file was written, 0 where it is not there."""
+    try:
+        return os.stat(path).st_mtime_ns  # noqa: PTH116 - very many files
+    except OSError:
+        return 0
 
 
 def _module_pages(sources: Path) -> Iterator[str]:

@@ -86,7 +86,10 @@ def write_json(value: Any) -> str:
     may_differ = _SMALL in written or _EXPONENT.search(written)
     is_nested = written.startswith((b"[", b"{"))
     if may_differ and (not is_nested or _FLOAT.search(written)):
-        return json.dumps(json.loads(written), separators=(",", ":"))
+        try:
+            return json.dumps(value, separators=(",", ":"), allow_nan=False)
+        except (TypeError, ValueError):  # records, sets, infinity: what msgspec alone can write
+            return json.dumps(json.loads(written), separators=(",", ":"))
     text = written.replace(b"\x7f", b"\\u007f").decode()
     return text if text.isascii() else text.encode("ascii", _ESCAPING).decode()
 
