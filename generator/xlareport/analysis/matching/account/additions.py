@@ -12,7 +12,9 @@ from xlareport.analysis.matching.account.inserted_fusions import inserted_fusion
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.moved_starts import list_moved_starts
 from xlareport.analysis.matching.account.originals import (
+    does_the_same,
     has_same_op,
+    is_padded_copy,
     read_by_original,
     same_iota,
 )
@@ -38,15 +40,12 @@ from xlareport.analysis.matching.search.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search.reasons import PastBroadcast, Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import literal_of
-from xlareport.analysis.matching.sides.families import REWRITES
 from xlareport.analysis.matching.sides.graph import Frame, Node
 from xlareport.analysis.matching.sides.leftovers import is_dead_copy, is_idle
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
 from xlareport.knowledge.grades import Grade, weakest
-from xlareport.knowledge.opcodes import opcode_work
 from xlareport.runtime import units
 
-_ELEMENTWISE = opcode_work().by_element
 _DEEPEST = 100
 """Limit on the readers in a chain behind a constant."""
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
@@ -117,7 +116,7 @@ class Additions:
         old, new, original = known.shape, line.shape, home.node(known)
         alike = old.element_type == new.element_type and old.element_count is not None
         moved = old.element_count == new.element_count and self._reads_moved(original, node)
-        return original if alike and (moved or _is_padded_copy(original, node)) else None
+        return original if alike and (moved or is_padded_copy(original, node)) else None
 
     def _reads_moved(self, original: Node, node: Node) -> bool:
         """Return whether the first operands of two nodes are one value, behind what moves it."""
@@ -192,7 +191,7 @@ class Additions:
         if self._search.divided and opcode == "slice":
             return None  # equal slices are parts of different slices of whole arrays
         source = self._equal(node)
-        if source is None or not _does_the_same(source, node) or not same_type(source, node):
+        if source is None or not does_the_same(source, node) or not same_type(source, node):
             return None
         repeats = opcode == "broadcast" and not node.constant
         of_another = (repeats or opcode in REARRANGEMENTS) and origin(source) != origin(node)
@@ -358,17 +357,6 @@ class Additions:
         return f"used by %{name}"
 
 
-def _does_the_same(source: Node, node: Node) -> bool:
-    """Return whether an instruction before has a node's opcode, or what it was rewritten into."""
-    opcodes = source.instruction.opcode, node.instruction.opcode
-    if opcodes[0] == opcodes[1] or source.partner is None:
-        return opcodes[0] == opcodes[1]
-    rewritten = (
-        opcodes in REWRITES or opcodes == ("broadcast", "iota") or _ELEMENTWISE.issuperset(opcodes)
-    )
-    return rewritten and source.partner.instruction.opcode == opcodes[1]
-
-
 def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
     """Yield which loop starts with a copy, whoever else reads it."""
     line, users = node.instruction, node.frame.computation.users
@@ -379,18 +367,6 @@ def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
                 others = len({user.name for user in users[line.name]}) - 1
                 more = f" and {units.plural(others, 'other user')}" if others else ""
                 yield Grade.MATCHED, f"a copy of %{source} for the start of %{loop.name}{more}"
-
-
-def _is_padded_copy(original: Node, node: Node) -> bool:
-    """Return whether a node has the framework op of its original, which is still beside it.
-
-    Convolutions of batches in windows have more elements, of padding.
-    """
-    line = original.instruction
-    beside = node.frame.computation.by_name.get(line.name)
-    stays = beside is not None and beside.opcode == line.opcode and bool(origin(node))
-    rank = len(line.shape.dimensions) == len(node.instruction.shape.dimensions)
-    return stays and rank and origin(original) == origin(node)
 
 
 def _is_fused_copy(node: Node) -> bool:

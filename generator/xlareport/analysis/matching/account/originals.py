@@ -1,12 +1,15 @@
-"""What the original of a copied instruction reads where the copy reads a new one."""
+"""Whether an instruction is the original of a copy, and what it reads where the copy reads."""
 
 from xlareport.analysis.matching.rules.arithmetic.clamps import bounds_of
 from xlareport.analysis.matching.rules.same_iotas import iota_behind
 from xlareport.analysis.matching.search.nodes import origin
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.families import REWRITES
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.knowledge.opcodes import opcode_work
 
+_ELEMENTWISE = opcode_work().by_element
 _AGAIN = "rematted_computation"
 """What jax.checkpoint adds to the path of an op where its backward pass computes it again."""
 
@@ -58,3 +61,26 @@ def has_same_op(node: Node, other: Node) -> bool:
         [word for word in origin(known).split("/") if word != _AGAIN] for known in (node, other)
     ]
     return node.instruction.opcode == other.instruction.opcode and names[0] == names[1] != [""]
+
+
+def does_the_same(source: Node, node: Node) -> bool:
+    """Return whether an instruction before has a node's opcode, or what it was rewritten into."""
+    opcodes = source.instruction.opcode, node.instruction.opcode
+    if opcodes[0] == opcodes[1] or source.partner is None:
+        return opcodes[0] == opcodes[1]
+    rewritten = (
+        opcodes in REWRITES or opcodes == ("broadcast", "iota") or _ELEMENTWISE.issuperset(opcodes)
+    )
+    return rewritten and source.partner.instruction.opcode == opcodes[1]
+
+
+def is_padded_copy(original: Node, node: Node) -> bool:
+    """Return whether a node has the framework op of its original, which is still beside it.
+
+    Convolutions of batches in windows have more elements, of padding.
+    """
+    line = original.instruction
+    beside = node.frame.computation.by_name.get(line.name)
+    stays = beside is not None and beside.opcode == line.opcode and bool(origin(node))
+    rank = len(line.shape.dimensions) == len(node.instruction.shape.dimensions)
+    return stays and rank and origin(original) == origin(node)
