@@ -185,8 +185,8 @@ _MISSED = (
 _RUN = (
     "Entry computations and loop bodies before and after each step run on the same random inputs. "
     "Loops, collectives and custom calls are inputs, and so are instructions that are reported to "
-    "read other operands. Modules have up to 1,500 instructions; one step of each pass per dump is "
-    "run. Steps of the SPMD partitioner are left out. Elements may be in another order; the "
+    "read other operands. Modules have up to 1,500 instructions; of each pass one step in a dump "
+    "is run. Steps of the SPMD partitioner are left out. Elements may be in another order; the "
     "relative tolerance is 1%, or 6% for types of fewer than 32 bits."
 )
 
