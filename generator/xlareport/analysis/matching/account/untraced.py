@@ -43,7 +43,7 @@ _STAGED = frozenset(
 def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
     """Grade removals and additions as guesses, with a cause, if there are too many.
 
-    Of those removed, only heavy ones if they are many, and the new ones as many but a smaller share.
+    Only heavy removals, if the removed are many, and the new as many but a smaller share.
     Not so what the text around it proves: moves that were removed or inserted.
     """
     before, after = search.before.graph.module, search.after.graph.module
