@@ -4,7 +4,7 @@ Whole pipelines run between the input and the final module. An instruction that 
 looks removed, and its replacement added; within a single pass that is good evidence.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from xlareport.analysis.matching.account.passed_values import passed_values
 from xlareport.analysis.matching.search.nodes import place_of
@@ -43,6 +43,7 @@ _STAGED = frozenset(
 def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
     """Grade removals and additions as guesses, with a cause, if there are too many.
 
+    Only heavy removals, if the removed are many, and the new as many but a smaller share.
     Not so what the text around it proves: moves that were removed or inserted.
     """
     before, after = search.before.graph.module, search.after.graph.module
@@ -52,16 +53,28 @@ def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
     counted = _has_collectives(before)  # else they are the partitioner's own
     new = [pairing for pairing in pairings if _is_new(after, pairing, collectives=counted)]
     if _are_many(new, after):
-        known = passed_values(search, pairings)
-        operands = _neutral_operands(search.before)
-        for pairing in (*gone, *new):
-            place = (pairing.before or pairing.after)[0]
-            if pairing.before and place in operands:
-                pairing.grade = Grade.MATCHED
-                pairing.reason = f"it gives its operand %{operands[place]} as it is"
-            elif place not in known:
-                pairing.grade, pairing.reason = Grade.GUESSED, _REASON
-                pairing.cause = ChangeCause.UNTRACED
+        _mark(search, [*gone, *new], pairings)
+    elif len(new) >= len(gone):
+        _mark(search, [pairing for pairing in gone if _is_heavy(before, pairing)], pairings)
+
+
+def _mark(search: Search, unsure: Sequence[Pairing], pairings: Collection[Pairing]) -> None:
+    """Grade pairings as guesses that neither module explains."""
+    known = passed_values(search, pairings) if unsure else set()
+    operands = _neutral_operands(search.before) if unsure else {}
+    for pairing in unsure:
+        place = (pairing.before or pairing.after)[0]
+        if pairing.before and place in operands:
+            pairing.grade = Grade.MATCHED
+            pairing.reason = f"it gives its operand %{operands[place]} as it is"
+        elif place not in known and pairing.reason != REDUCED_NOTHING:
+            pairing.grade, pairing.reason = Grade.GUESSED, _REASON
+            pairing.cause = ChangeCause.UNTRACED
+
+
+def _is_heavy(module: HloModule, pairing: Pairing) -> bool:
+    line = module.find(*pairing.before[0])
+    return line is not None and family_of(line) is not None
 
 
 def _neutral_operands(before: Side) -> Mapping[Place, str]:
@@ -77,25 +90,20 @@ def _neutral_operands(before: Side) -> Mapping[Place, str]:
 
 def _is_gone(module: HloModule, pairing: Pairing) -> bool:
     """Return whether a pairing is a removal that the module after does not explain."""
-    known = _is_explained(pairing)
+    known = pairing.cause is not None or pairing.grade is Grade.EXACT
     return not known and pairing.relation is Relation.REMOVED and not _is_removable(module, pairing)
 
 
 def _is_new(module: HloModule, pairing: Pairing, *, collectives: bool) -> bool:
     """Return whether a pairing is an addition that the module before does not explain."""
-    if _is_explained(pairing) or pairing.relation is not Relation.ADDED:
+    known = pairing.cause is not None or pairing.grade is Grade.EXACT
+    if known or pairing.relation is not Relation.ADDED:
         return False
     place = pairing.after[0]
     line = module.find(*place)
     if line is None or _is_staged(module, place, line):
         return False
     return collectives or family_of(line) != "collective"
-
-
-def _is_explained(pairing: Pairing) -> bool:
-    """Return whether one module alone shows why an instruction is not in the other."""
-    sure = pairing.cause is not None or pairing.grade is Grade.EXACT
-    return sure or pairing.reason == REDUCED_NOTHING
 
 
 def _are_many(pairings: list[Pairing], module: HloModule) -> bool:
