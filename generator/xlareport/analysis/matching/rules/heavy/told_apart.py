@@ -21,7 +21,7 @@ _SUM_OPERANDS = 2
 
 Summed = tuple[tuple[int, ...], tuple[int, ...]]
 """The contracting and the batch dimensions of an operand."""
-Sum = tuple[tuple[int, ...], int]
+ReducedDimensions = tuple[tuple[int, ...], int]
 """The dimensions that a sum takes of a value, and the number of the value."""
 
 
@@ -43,7 +43,7 @@ def summed_over(side: Side, dot: Node) -> tuple[Summed, ...] | None:
     return tuple(sorted(sums))
 
 
-def reduced_over(side: Side, node: Node) -> Sum | None:
+def reduced_over(side: Side, node: Node) -> ReducedDimensions | None:
     """Return the dimensions that a reduce sums over, and of which value behind its transposes.
 
     None for other opcodes, for a reduce of several values, and behind what gives other dimensions.
