@@ -79,5 +79,25 @@ def test_an_element_that_nothing_reads_is_only_gone(read: Read) -> None:
 def test_elements_that_the_body_changes_are_not_known_to_be_the_same(read: Read) -> None:
     changing = _BEFORE.replace("%rows, %columns)", "%rows, %product)").replace("{0,1}", "{1,0}")
     account = _account(read, changing, _WITHOUT.replace("{0,1}", "{1,0}"))
-    assert "without element 3" in account
+    assert "4 elements → 3 elements" in account
     assert "same as" not in account
+
+
+def test_of_elements_that_start_alike_the_result_says_which_is_gone(read: Read) -> None:
+    before = _BEFORE.replace("%rows, %columns)", "%product, %columns)").replace("{0,1}", "{1,0}")
+    after = (
+        _WITHOUT.replace("{0,1}", "{1,0}")
+        .replace("%dot, %rows)", "%dot, %columns)")
+        .replace("multiply(%x, %rows)", "multiply(%x, %columns)")
+        .replace("  %rows = f32[8,8]{1,0} get-tuple-element(%p), index=2\n", "")
+    )
+    assert "without element 2." in _account(read, before, after)
+
+
+def test_of_elements_that_start_alike_none_is_named_without_more(read: Read) -> None:
+    before = _BEFORE.replace("%rows, %columns)", "%product, %dot)").replace("{0,1}", "{1,0}")
+    after = _WITHOUT.replace("{0,1}", "{1,0}").replace("%dot, %rows)", "%dot, %next.2)")
+    after = after.replace("  ROOT %out", "  %next.2 = f32[8,8]{1,0} tanh(%rows)\n  ROOT %out")
+    account = _account(read, before, after)
+    assert "4 elements → 3 elements" in account
+    assert "without element" not in account

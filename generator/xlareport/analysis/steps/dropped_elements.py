@@ -3,7 +3,9 @@
 `simplify-while-loops` drops elements that nothing reads, and those that are passed twice.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +16,7 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import AttributesChange
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.loop_elements import is_passed_on
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import HloModule, Instruction
 from xlareport.runtime import english
 
 _MOST_NAMED = 4
@@ -70,34 +72,63 @@ def _lost(matching: Matching, change: Change) -> Lost | None:
     old, new = matching.before.find(*change.before), matching.after.find(*change.after)
     if old is None or new is None or len(old.shape.elements) <= len(new.shape.elements):
         return None
-    given = _given(matching.before.by_name[change.before.computation].operand(old))
-    now = _given(matching.after.by_name[change.after.computation].operand(new))
-    known = [_now(matching, change.before.computation, name) for name in given]
-    keyed = [*zip(known, _texts(old), strict=False)]
-    places = _aligned(keyed, [*zip(now, _texts(new), strict=False)])
-    if places is None:
-        return None
-    numbers = tuple(number for number in range(len(given)) if number not in places)
-    return Lost(numbers, dict(_twins(matching, old, given, places)), places)
+    were = _elements(matching.before, change.before.computation, old)
+    elements = _elements(matching.after, change.after.computation, new)
+    known = [_now(matching, change.before.computation, _body(old), element) for element in were]
+    for keys, others in ((known, elements), (_starts(known), _starts(elements))):
+        places = _aligned(keys, others) or {}
+        lost = [number for number in range(len(were)) if number not in places]
+        twins = dict(_twins(matching, old, were, places))
+        if places and _are_told_apart(keys, [number for number in lost if number not in twins]):
+            return Lost(tuple(lost), twins, places)
+    return None
 
 
-def _given(start: Instruction | None) -> Sequence[str]:
-    """Return the names that a loop starts from; none if that is no tuple."""
-    return [*start.operand_names] if start is not None and start.opcode == "tuple" else []
+class _Element(NamedTuple):
+    """What an element of a loop is: its shape, what it starts from, and what an iteration gives."""
+
+    shape: str
+    start: str
+    result: str = ""
 
 
-def _texts(loop: Instruction) -> list[str]:
-    return [element.text for element in loop.shape.elements]
+def _elements(module: HloModule, home: str, loop: Instruction) -> list[_Element]:
+    """Return the elements of a loop; none where it starts from no tuple."""
+    start = module.by_name[home].operand(loop)
+    body = module.by_name.get(_body(loop))
+    root = None if body is None else body.root
+    shapes = [element.text for element in loop.shape.elements]
+    names = [_members(line, len(shapes)) for line in (start, root)]
+    return [*map(_Element, shapes, *names)] if names[0] else []
 
 
-def _now(matching: Matching, home: str, name: str) -> str:
-    after = matching.partner_after(Place(home, name))
-    return name if after is None else after.instruction
+def _members(line: Instruction | None, count: int) -> list[str]:
+    """Return the names in a tuple; of a result that is no tuple as many unknown ones."""
+    names = [*line.operand_names] if line is not None and line.opcode == "tuple" else []
+    return names if len(names) == count else []
 
 
-def _aligned(
-    old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]
-) -> dict[int, int] | None:
+def _body(loop: Instruction) -> str:
+    return dict(loop.called).get("body", "")
+
+
+def _now(matching: Matching, home: str, body: str, element: _Element) -> _Element:
+    """Return an element before with the names that its instructions have after."""
+    places = Place(home, element.start), Place(body, element.result)
+    partners = map(matching.partner_after, places)
+    names = [
+        place.instruction if partner is None else partner.instruction
+        for place, partner in zip(places, partners, strict=True)
+    ]
+    return _Element(element.shape, *names)
+
+
+def _starts(elements: Iterable[_Element]) -> list[_Element]:
+    """Return elements without what an iteration gives, which a step may have changed."""
+    return [_Element(element.shape, element.start) for element in elements]
+
+
+def _aligned(old: Sequence[_Element], new: Sequence[_Element]) -> dict[int, int] | None:
     """Return the number now of each element that stayed, in order; None if some new one is left."""
     places: dict[int, int] = {}
     for number, element in enumerate(old):
@@ -106,16 +137,22 @@ def _aligned(
     return places if new and len(places) == len(new) else None
 
 
+def _are_told_apart(elements: Sequence[_Element], lost: Sequence[int]) -> bool:
+    """Return whether no lost element starts as another one does, and so may have stayed."""
+    counts = Counter(elements)
+    return all(counts[elements[number]] == 1 for number in lost)
+
+
 def _twins(
-    matching: Matching, loop: Instruction, given: Sequence[str], places: Mapping[int, int]
+    matching: Matching, loop: Instruction, elements: Sequence[_Element], places: Mapping[int, int]
 ) -> Iterator[tuple[int, int]]:
     """Yield the lost elements of which an equal one stayed: the body passes both on."""
-    body = matching.before.by_name.get(dict(loop.called).get("body", ""))
+    body = matching.before.by_name.get(_body(loop))
     if body is None:
         return
-    first = {given[number]: number for number in reversed([*places])}
-    for number, name in enumerate(given):
-        twin = first.get(name, number)
+    first = {elements[number].start: number for number in reversed([*places])}
+    for number, element in enumerate(elements):
+        twin = first.get(element.start, number)
         is_lost = number not in places and twin != number
         if is_lost and is_passed_on(body, number) and is_passed_on(body, twin):
             yield number, twin
