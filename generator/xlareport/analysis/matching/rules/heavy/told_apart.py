@@ -102,6 +102,6 @@ def _order(node: Node, read: Node) -> dict[int, int]:
     return dict(zip(ours, theirs, strict=True)) if equal else {}
 
 
-def _long(sizes: Sequence[int]) -> dict[int, int]:
+def _long(sizes: Sequence[int | None]) -> dict[int, int | None]:
     """Return the sizes of dimensions of more than one element, by their numbers."""
     return {number: size for number, size in enumerate(sizes) if size != 1}
