@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.rules.heavy.told_apart import reduced_over, summed_over
-from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import HloModule
@@ -117,3 +117,44 @@ def test_sums_of_rows_and_of_columns_are_not_exchanged(read: Read) -> None:
         assert pairing is not None
         assert pairing.after == (Place("main", f"reduce.{number}"),)
         assert pairing.grade is Grade.MATCHED
+
+
+_RUNNING = """
+%sum.1 (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %add = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[64,256]) -> f32[64,256] {
+  %a = f32[64,256]{1,0} parameter(0)
+  %exp = f32[64,256]{1,0} exponential(%a)
+  %zero = f32[] constant(0)
+  %sums = f32[64,256]{1,0} reduce-window(%exp, %zero), window={size=1x256 pad=0_0x255_0}, to_apply=%sum.1
+  ROOT %tanh = f32[64,256]{1,0} tanh(%sums)
+}
+"""  # noqa: E501 - lines as XLA writes them
+_IN_BLOCKS = _RUNNING.replace(
+    """  %sums = f32[64,256]{1,0} reduce-window(%exp, %zero), window={size=1x256 pad=0_0x255_0}, to_apply=%sum.1
+""",  # noqa: E501
+    """  %blocks = f32[64,2,128]{2,1,0} reshape(%exp)
+  %inner = f32[64,2,128]{2,1,0} reduce-window(%blocks, %zero), window={size=1x1x128 pad=0_0x0_0x127_0}, to_apply=%sum.1
+  %ends = f32[64,2,1]{2,1,0} slice(%inner), slice={[0:64], [0:2], [127:128]}
+  %flat = f32[64,2]{1,0} reshape(%ends)
+  %outer = f32[64,3]{1,0} reduce-window(%flat, %zero), window={size=1x2 pad=0_0x2_0}, to_apply=%sum.1
+  %before = f32[64,2]{1,0} slice(%outer), slice={[0:64], [0:2]}
+  %wide = f32[64,2,128]{2,1,0} broadcast(%before), dimensions={0,1}
+  %map = f32[64,2,128]{2,1,0} map(%inner, %wide), dimensions={0,1,2}, to_apply=%sum.1
+  %whole = f32[64,256]{1,0} reshape(%map)
+""",  # noqa: E501 - lines as XLA writes them
+).replace("tanh(%sums)", "tanh(%whole)")
+
+
+def test_a_running_sum_in_blocks_is_an_expansion_of_it(read: Read) -> None:
+    """What `tpu-reduce-window-rewriter` does to `jnp.cumsum`."""
+    matching = match(read(_RUNNING), read(_IN_BLOCKS))
+    for name in ("inner", "outer", "map", "whole"):
+        pairing = matching.pairing_after(Place("main", name))
+        assert pairing is not None
+        assert pairing.relation is Relation.EXPANDED
+        assert pairing.before == (Place("main", "sums"),)

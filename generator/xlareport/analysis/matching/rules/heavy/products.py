@@ -6,7 +6,7 @@ convolution, or split it; it still multiplies the same values, moved differently
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.rules.heavy.told_apart import reduced_over, summed_over
+from xlareport.analysis.matching.rules.heavy.told_apart import reach, reduced_over, summed_over
 from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     is_free,
@@ -102,7 +102,7 @@ def _open_work(side: Side) -> list[Node]:
 
 
 def _grouped(essence: "_Essence", work: list[Node]) -> dict[Hashable, list[Node]]:
-    return group_by_key(((_kind(node), essence.of(node)), node) for node in work)
+    return group_by_key(((_kind(node), reach(node), essence.of(node)), node) for node in work)
 
 
 def _kind(node: Node) -> str | None:

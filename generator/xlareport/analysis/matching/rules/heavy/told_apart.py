@@ -7,6 +7,7 @@ the columns of a value. Dimensions of one element, which passes add and drop, do
 
 import re
 from collections.abc import Sequence
+from math import prod
 
 from xlareport.analysis.matching.search.nodes import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
@@ -14,6 +15,7 @@ from xlareport.analysis.matching.sides.side import Side
 
 _KEPT = frozenset({"convert", "copy"})
 _RENUMBERED = frozenset({"bitcast", "broadcast", "pad", "reshape"})
+_SIZES = re.compile(r"\bsize=([\dx]{1,99})")
 _LONGEST = 8
 _SIDES = ("lhs", "rhs")
 _SUM_OPERANDS = 2
@@ -53,6 +55,17 @@ def reduced_over(side: Side, node: Node) -> ReducedDimensions | None:
         return None
     behind = _behind_moves(side, operands[0], [_numbers(node, "dimensions")])
     return None if behind is None else (tuple(sorted(behind[0][0])), side.value_of(behind[1]))
+
+
+def reach(node: Node) -> int:
+    """Return how many elements the window of a windowed reduction spans; 0 of other work.
+
+    A running sum is taken in blocks by windows that span less than the one that sums all.
+    """
+    if node.instruction.opcode != "reduce-window":
+        return 0
+    sizes = _SIZES.search(node.instruction.attributes.get("window", ""))
+    return prod(int(size) for size in sizes[1].split("x") if size) if sizes else 0
 
 
 def _numbers(node: Node, name: str) -> list[int]:
