@@ -106,3 +106,12 @@ def test_what_was_cloned_is_left_only_where_nothing_uses_it(read: Read) -> None:
     assert Kind.LEFT not in cloned(read(_BEFORE), read(still))
     gone = still.replace("negate(%copy.1)", "negate(%twin)")
     assert Kind.LEFT in cloned(read(_BEFORE), read(gone))
+
+
+def test_what_is_left_under_another_name_says_its_name(read: Read) -> None:
+    """What `algsimp` does to the operand of what it makes anew, and then does without."""
+    after = _BEFORE.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")
+    renamed = after.replace("%copy.1", "%copy.7")
+    headline = step(read(_BEFORE), read(renamed), "`bypass`").headline
+    assert "`%copy.1` in `main` has no live users now (renamed to `%copy.7`)" in headline
+    assert "renamed to" not in step(read(_BEFORE), read(after), "`bypass`").headline

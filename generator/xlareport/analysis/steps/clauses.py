@@ -19,6 +19,7 @@ from xlareport.analysis.steps.details import CopyPlace, Difference, ShapeChange
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.replacements import is_summed_product, place_of
+from xlareport.analysis.steps.unread import NO_LIVE_USERS
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english, units
 
@@ -62,6 +63,7 @@ def _clause(change: Change) -> str:
         new_form = "{new}, still asynchronous," if change.target else "{new}"
         template = f"{{old}}{{where}} and its done became {new_form}"
     elif words.link:
+        template += " (renamed to {new_name})" if _is_left_renamed(change) else ""
         template += f"{words.link}{{detail}}" if change.details else ""
     elif _is_same_name(change):
         template = words.same_name or template
@@ -87,6 +89,12 @@ def _clause(change: Change) -> str:
         result=_result_name(change),
         link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
+
+
+def _is_left_renamed(change: Change) -> bool:
+    """Return whether what lost its live users stays under another name."""
+    names = {place.instruction for place in (change.before, change.after) if place is not None}
+    return change.kind is Kind.LEFT and change.reason == NO_LIVE_USERS and len(names) > 1
 
 
 def _regrouping(change: Change) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.search.reasons import ComputedElement
+from xlareport.analysis.matching.search.reasons import ComputedElement, Resharded
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.groups import ChangeGroup
-from xlareport.analysis.steps.heaviness import heaviness_of_change
+from xlareport.analysis.steps.heaviness import heaviness, heaviness_of_change
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.phrases import phrase
 from xlareport.analysis.steps.refinements import UncalledComputations
@@ -130,6 +130,8 @@ _TAKEN_IN = 100.0
 """Importance of work that went into a fusion that was there before, into a branch, or out."""
 _COMPUTED = 100.0
 """Importance of an element of a loop that is computed from another one: the loop counts less."""
+_RESHARDING = "all-to-all"
+"""What a copy to another sharding counts as: the partitioner makes a collective of it."""
 _NOTES = 0.001
 """Importance of a backend config in which only defaults were set, and of frontend attributes."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
@@ -154,6 +156,8 @@ def _group_weight(group: ChangeGroup) -> float:
     if isinstance(group.changes[0].reason, ComputedElement):
         return _COMPUTED * group.count
     heavy = 1.0 if group.kind in _LIGHT else heaviness_of_change(group.opcodes)
+    if isinstance(group.changes[0].reason, Resharded):
+        heavy = heaviness(_RESHARDING)
     return words_of_kinds()[group.kind].importance * heavy * group.count
 
 

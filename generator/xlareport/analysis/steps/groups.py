@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.reasons import Resharded
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import (
@@ -236,6 +237,8 @@ def _group_key(change: Change) -> _Key:
         )
     elif change.kind is Kind.INLINED:
         further = (str(bool(change.members)),)
+    elif change.kind is Kind.ADDED:
+        further = (change.target, str(isinstance(change.reason, Resharded)))
     elif change.kind is Kind.LAYOUT:
         further = (str(_is_tiling(change)),)
     elif change.kind is Kind.SUMMED:

@@ -32,7 +32,7 @@ def _given(module: HloModule, place: Place) -> Place | None:
         return None
     home = module.by_name[homes_of(module)[place.computation]]
     start = home.operand(loop)
-    if start is None or not _is_kept(body, number):
+    if start is None or not is_passed_on(body, number):
         return None
     names = [*start.operand_names] if start.opcode == "tuple" else []
     return Place(home.name, names[number]) if number < len(names) else None
@@ -46,7 +46,7 @@ def _taken_element(computation: Computation, line: Instruction | None) -> int | 
     return line.taken_element if source is not None and source.opcode == "parameter" else None
 
 
-def _is_kept(body: Computation, number: int) -> bool:
+def is_passed_on(body: Computation, number: int) -> bool:
     """Return whether a body gives an element on as it got it."""
     root = body.root
     names = [*root.operand_names] if root is not None and root.opcode == "tuple" else []

@@ -8,7 +8,8 @@ from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.hlo.model import Computation
 from xlareport.knowledge.grades import Grade
 
-_REASON = "no live instruction uses it now"
+NO_LIVE_USERS = "no live instruction uses it now"
+"""The reason of an instruction that stays and lost its users, under whatever name."""
 
 
 def left_unread(matching: Matching) -> Iterator[Pairing]:
@@ -39,7 +40,7 @@ def _left(matching: Matching, before: Place, after: Place) -> Iterator[Pairing]:
     grade = Grade.EXACT if pairing is None else pairing.known_of(before, after).grade
     itself = before.instruction == after.instruction
     if pairing is None or itself or _is_itself(pairing, after):
-        yield Pairing((before,), (after,), grade, _REASON)
+        yield Pairing((before,), (after,), grade, NO_LIVE_USERS)
 
 
 def _is_itself(pairing: Pairing, after: Place) -> bool:

@@ -115,3 +115,57 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8,4] {{
   ROOT %out.1 = f32[8,4]{{1,0}} tanh(%sub.49)"""
     matching = match(read(text.format(lines=before)), read(text.format(lines=after)))
     assert matching.partner_after(Place("main", "wide")) == Place("main", "sub.49")
+
+
+_ONCE = """HloModule m
+
+%body (p: (s32[], f32[4])) -> (s32[], f32[4]) {
+  %p = (s32[], f32[4]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %x = f32[4]{0} get-tuple-element(%p), index=1
+  %thin = s32[1]{0} broadcast(%i), dimensions={}
+  %convert = f32[1]{0} convert(%thin)
+  %add = f32[4]{0} dynamic-update-slice(%x, %convert, %i)
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  ROOT %out = (s32[], f32[4]{0}) tuple(%next, %add)
+}
+
+%cond (c: (s32[], f32[4])) -> pred[] {
+  %c = (s32[], f32[4]{0}) parameter(0)
+  %k = s32[] get-tuple-element(%c), index=0
+  %most = s32[] constant(1)
+  ROOT %less = pred[] compare(%k, %most), direction=LT
+}
+
+ENTRY %main (a: f32[4]) -> f32[4] {
+  %a = f32[4]{0} parameter(0)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[4]{0}) tuple(%zero, %a)
+  %while = (s32[], f32[4]{0}) while(%start), condition=%cond, body=%body
+  ROOT %result = f32[4]{0} get-tuple-element(%while), index=1
+}
+"""
+_INLINED = """HloModule m
+
+ENTRY %main (a: f32[4]) -> f32[4] {
+  %a = f32[4]{0} parameter(0)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[4]{0}) tuple(%zero, %a)
+  %i.1 = s32[] get-tuple-element(%start), index=0
+  %x.1 = f32[4]{0} get-tuple-element(%start), index=1
+  %thin.1 = s32[1]{0} broadcast(%i.1), dimensions={}
+  %convert.1 = f32[1]{0} convert(%thin.1)
+  %add.1 = f32[4]{0} dynamic-update-slice(%x.1, %convert.1, %i.1)
+  %one.1 = s32[] constant(1)
+  %next.1 = s32[] add(%i.1, %one.1)
+  %end = (s32[], f32[4]{0}) tuple(%next.1, %add.1)
+  ROOT %result = f32[4]{0} get-tuple-element(%end), index=1
+}
+"""
+
+
+def test_a_broadcast_of_an_element_repeats_as_much_as_one_of_its_value(read: Read) -> None:
+    """What `simplify-while-loops` does to a loop of one iteration: the counter is a constant."""
+    matching = match(read(_ONCE), read(_INLINED))
+    assert matching.partner_after(Place("body", "thin")) == Place("main", "thin.1")

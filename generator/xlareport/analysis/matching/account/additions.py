@@ -18,6 +18,7 @@ from xlareport.analysis.matching.account.originals import (
     read_by_original,
     same_iota,
 )
+from xlareport.analysis.matching.account.reshardings import resharding
 from xlareport.analysis.matching.account.taken_out import element_taken_out, list_joined, taken_out
 from xlareport.analysis.matching.rules.buffers import reason_of_buffer
 from xlareport.analysis.matching.search.nodes import (
@@ -288,7 +289,7 @@ class Additions:
         if taken is not None:
             yield Grade.MATCHED, taken
         yield from _reasons_by_loops(node)
-        computed = computed_element(self._search, node)
+        computed = computed_element(self._search, node) or resharding(node)
         if computed is not None:
             yield Grade.MATCHED, computed
 

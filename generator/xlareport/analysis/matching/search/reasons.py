@@ -172,6 +172,21 @@ class ComputedElement(Struct, frozen=True):
         return f"computes element {self.element} of %{self.loop} from element {self.counter}"
 
 
+class Resharded(Struct, frozen=True):
+    """A new copy that is spread over devices in another way than what it copies."""
+
+    source: str
+    """The name of what it copies, without `%`."""
+    former: str
+    """The sharding of that, as the text has it."""
+    now: str
+    """The sharding of the copy."""
+
+    def __str__(self) -> str:
+        """Return `reshards %slice.1: {replicated} → {devices=[8]<=[8]}`."""
+        return f"reshards %{self.source}: {self.former} → {self.now}"
+
+
 class PartialResults(Struct, frozen=True):
     """A new sum over devices of the partial results of several instructions."""
 
@@ -213,6 +228,7 @@ Reason: TypeAlias = (
     | ComputedElement
     | WithUser
     | PartialResults
+    | Resharded
     | Masked
     | OfCopy
 )

@@ -6,6 +6,7 @@ from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS
+from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import opcode_work
 
 _MOST_MOVES = 4
@@ -36,10 +37,20 @@ def contradict(before: Side, node: Node, after: Side, other: Node) -> bool:
 def _repeats(side: Side, node: Node) -> bool:
     """Return whether a broadcast repeats its operand, rather than only give it dimensions of 1."""
     operands = side.graph.operands(node)
-    if len(operands) != 1 or operands[0][1]:
+    if len(operands) != 1:
         return True
     count = node.instruction.shape.element_count
-    return count is None or count != operands[0][0].instruction.shape.element_count
+    return count is None or count != _shape_of(operands[0]).element_count
+
+
+def _shape_of(value: NodeElement) -> Shape:
+    """Return the shape of a result, or of an element of it."""
+    shape = value[0].instruction.shape
+    for number in value[1]:
+        if number >= len(shape.elements):
+            break
+        shape = shape.elements[number]
+    return shape
 
 
 def _repeat_other_constants(before: Side, node: Node, after: Side, other: Node) -> bool:

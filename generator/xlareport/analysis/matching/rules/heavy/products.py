@@ -6,7 +6,7 @@ convolution, or split it; it still multiplies the same values, moved differently
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.rules.heavy.told_apart import summed_over
+from xlareport.analysis.matching.rules.heavy.told_apart import reach, reduced_over, summed_over
 from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.nodes import (
     is_free,
@@ -50,15 +50,20 @@ def same_work(search: Search) -> None:
 
 
 def _link_by_dimensions(search: Search, ours: list[Node], theirs: list[Node]) -> None:
-    """Pair dots of the same values that alone sum over the same dimensions of these."""
+    """Pair dots and sums of the same values that alone sum over the same dimensions of these."""
     if len(ours) == 1:
         return
-    old = group_by_key((summed_over(search.before, node), node) for node in ours)
-    new = group_by_key((summed_over(search.after, node), node) for node in theirs)
+    old = group_by_key((_taken_over(search.before, node), node) for node in ours)
+    new = group_by_key((_taken_over(search.after, node), node) for node in theirs)
     for sums, nodes in old.items():
         others = new.get(sums, [])
         if sums is not None and len(nodes) == len(others) == 1:
             _link_all(search, nodes, others)
+
+
+def _taken_over(side: Side, node: Node) -> Hashable:
+    """Return the dimensions that a dot or a sum takes of its values; None if not known."""
+    return summed_over(side, node) or reduced_over(side, node)
 
 
 _Work = dict[Hashable, list[Node]]
@@ -97,7 +102,7 @@ def _open_work(side: Side) -> list[Node]:
 
 
 def _grouped(essence: "_Essence", work: list[Node]) -> dict[Hashable, list[Node]]:
-    return group_by_key(((_kind(node), essence.of(node)), node) for node in work)
+    return group_by_key(((_kind(node), reach(node), essence.of(node)), node) for node in work)
 
 
 def _kind(node: Node) -> str | None:
