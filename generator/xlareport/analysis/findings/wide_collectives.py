@@ -149,7 +149,7 @@ def _converted(flow: FlatFlow, number: int) -> tuple[str, str]:
 
 def _is_narrowing(wide: str, narrow: str) -> bool:
     known = ELEMENT_TYPES.get(wide), ELEMENT_TYPES.get(narrow)
-    if not all(each is not None and each.is_float for each in known):
+    if not all(element is not None and element.is_float for element in known):
         return False
     return (bits_of(narrow) or 0) < (bits_of(wide) or 0)
 

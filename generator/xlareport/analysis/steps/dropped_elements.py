@@ -79,7 +79,7 @@ def _lost(matching: Matching, change: Change) -> Lost | None:
         places = _aligned(keys, others) or {}
         lost = [number for number in range(len(were)) if number not in places]
         twins = dict(_twins(matching, old, were, places))
-        if places and _are_told_apart(keys, [number for number in lost if number not in twins]):
+        if places and _start_differently(keys, [number for number in lost if number not in twins]):
             return Lost(tuple(lost), twins, places)
     return None
 
@@ -137,7 +137,7 @@ def _aligned(old: Sequence[_Element], new: Sequence[_Element]) -> dict[int, int]
     return places if new and len(places) == len(new) else None
 
 
-def _are_told_apart(elements: Sequence[_Element], lost: Sequence[int]) -> bool:
+def _start_differently(elements: Sequence[_Element], lost: Sequence[int]) -> bool:
     """Return whether no lost element starts as another one does, and so may have stayed."""
     counts = Counter(elements)
     return all(counts[elements[number]] == 1 for number in lost)

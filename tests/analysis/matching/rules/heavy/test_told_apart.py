@@ -136,7 +136,7 @@ ENTRY %main (a: f32[64,256]) -> f32[64,256] {
 """  # noqa: E501 - lines as XLA writes them
 _IN_BLOCKS = _RUNNING.replace(
     """  %sums = f32[64,256]{1,0} reduce-window(%exp, %zero), window={size=1x256 pad=0_0x255_0}, to_apply=%sum.1
-""",  # noqa: E501
+""",  # noqa: E501 - lines as XLA writes them
     """  %blocks = f32[64,2,128]{2,1,0} reshape(%exp)
   %inner = f32[64,2,128]{2,1,0} reduce-window(%blocks, %zero), window={size=1x1x128 pad=0_0x0_0x127_0}, to_apply=%sum.1
   %ends = f32[64,2,1]{2,1,0} slice(%inner), slice={[0:64], [0:2], [127:128]}
