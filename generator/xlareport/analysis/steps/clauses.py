@@ -92,9 +92,10 @@ def _clause(change: Change) -> str:
 
 
 def _is_left_renamed(change: Change) -> bool:
-    """Return whether what lost its live users stays under another name."""
+    """Return whether what lost its live users stays under another name, as what it was."""
     names = {place.instruction for place in (change.before, change.after) if place is not None}
-    return change.kind is Kind.LEFT and change.reason == NO_LIVE_USERS and len(names) > 1
+    stays = change.kind is Kind.LEFT and change.reason == NO_LIVE_USERS
+    return stays and len(names) > 1 and change.opcodes[0] == change.opcodes[1]
 
 
 def _regrouping(change: Change) -> str:
