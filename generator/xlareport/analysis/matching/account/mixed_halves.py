@@ -15,7 +15,8 @@ from xlareport.analysis.matching.sides.graph import Node
 from xlareport.knowledge.grades import Grade
 
 _REASON = "no counterpart was found; its framework op computed 64-bit integers before"
-_HALF = frozenset({"s32", "u32"})
+_HALF = frozenset({"pred", "s32", "u32"})
+"""Types of halves, and of the comparisons that tell whether the low half carries."""
 
 
 def mark_mixed_halves(search: Search, pairings: Collection[Pairing]) -> None:
