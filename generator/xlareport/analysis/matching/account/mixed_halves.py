@@ -4,7 +4,7 @@ TPUs compute 64-bit integers as two halves. No single pass both splits and fuses
 hold halves that nothing explains, several passes ran, and which operation they are of is not known.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from xlareport.analysis.matching.account.repeated_parts import is_literal
 from xlareport.analysis.matching.account.word_halves import is_complex, is_wide
@@ -42,7 +42,15 @@ def _halves(search: Search, added: Mapping[Place, Pairing]) -> Mapping[Node, Pai
 
 
 def _wide(search: Search) -> set[str]:
-    """Return the framework ops that computed 64-bit integers, none of them in a fusion."""
-    wide = {node: origin(node) for node in search.before.nodes if is_wide(node.instruction)}
-    wide = {node: op for node, op in wide.items() if op and not is_complex(node)}
-    return {*wide.values()} - {op for node, op in wide.items() if is_fused(node)}
+    """Return the framework ops that computed 64-bit integers outside of fusions, and no longer do.
+
+    CPUs and GPUs compute them whole.
+    """
+    ours, theirs = _integers(search.before.nodes), _integers(search.after.nodes)
+    fused = {origin(node) for node in ours if is_fused(node)}
+    return {*map(origin, ours)} - fused - {*map(origin, theirs)} - {""}
+
+
+def _integers(nodes: Iterable[Node]) -> list[Node]:
+    wide = (node for node in nodes if is_wide(node.instruction))
+    return [node for node in wide if not is_complex(node)]
