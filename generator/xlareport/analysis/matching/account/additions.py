@@ -7,6 +7,7 @@ from xlareport.analysis.matching.account.combined_parts import reasons_by_partia
 from xlareport.analysis.matching.account.computed_elements import computed_element
 from xlareport.analysis.matching.account.copies_by_name import CopiesByName
 from xlareport.analysis.matching.account.copy_starts import reason_of_copy_start
+from xlareport.analysis.matching.account.fused_copies import FusedCopies
 from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.inserted_fusions import inserted_fusion
 from xlareport.analysis.matching.account.led_to import led_to
@@ -66,6 +67,7 @@ class Additions:
         self._sources: dict[Node, Node | None] = {}
         self._depth = 0
         self._named = CopiesByName(search)
+        self._fused = FusedCopies(search)
         self._doubts: dict[Node, Grade] = {}
         """Upper bounds for the grades of copies, from the grades of other copies."""
 
@@ -100,6 +102,8 @@ class Additions:
             return PairVerdict(original, Grade.MATCHED, "a further copy, in another shape")
         source = None if self._search.parted else self._named.original(node)
         reason = "a further copy, by name, form and framework op"
+        if source is None and self._search.parted is None:
+            source, reason = self._fused.original(node), "a further copy, by value and framework op"
         return None if source is None else PairVerdict(source, Grade.MATCHED, reason)
 
     def _cloned_beside(self, node: Node) -> Node | None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.account.expansions import expansions
+from xlareport.analysis.matching.account.repeated_parts import add_repeated_parts
 from xlareport.analysis.matching.account.words import in_halves
 from xlareport.analysis.matching.search.nodes import place_of
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
@@ -44,6 +45,9 @@ def with_expansions(
         if known is not None and known.relation in _EXPANDABLE:
             nodes = (result, *parts)
             _expand(known, nodes, _reason(nodes), new, expanded)
+    new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
+    repeated = add_repeated_parts(search, new, (*pairings, *partner.values()))
+    expanded.update(map(id, repeated))
     rest = [pairing for pairing in pairings if id(pairing) not in expanded]
     _name_expanded_users(rest, (*rest, *partner.values()))
     return rest
