@@ -122,6 +122,16 @@ def test_many_users_are_told_apart() -> None:
     assert not re.search(r"u\d+x", clean)
 
 
+def test_users_of_a_line_are_replaced_in_one_order_in_every_run() -> None:
+    users = [f"u{number}x" for number in range(10, 20)]
+    content = " ".join(("/home/u10x/a", *(f"user={name}" for name in users))).encode()
+    redactor = Redactor()
+    redactor.learn("a.txt", content)
+    redactor.text(" ".join(reversed(users)).encode())
+
+    assert [name for name in redactor.replaced if name in users] == users
+
+
 def test_the_host_of_a_subfolder_is_taken_out_of_paths_and_texts() -> None:
     redactor = Redactor()
     path = "jit_f/tpu-vm-7_1234/module_0001.jit_f.txt"

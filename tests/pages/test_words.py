@@ -98,7 +98,7 @@ def test_the_journey_says_why_nothing_was_read() -> None:
     assert journey(module("main", stage(None))) == "No snapshot of this module could be read."
     page = replace(stage(None), files=("a.html",))
     assert "only as HTML" in journey(module("main", page))
-    assert "no HLO of this module" in journey(module("main"))
+    assert "no HLO text or proto of this module" in journey(module("main"))
 
 
 def test_a_compiler_is_no_framework() -> None:

@@ -198,8 +198,8 @@ class Redactor(Struct):
 
     def _without_people(self, text: str) -> str:
         words = self._by_word.keys() & _WORD.findall(text)
-        names = sorted((name for word in words for name in self._by_word[word]), key=len)
-        for name in reversed(names):
+        names = [name for word in words for name in self._by_word[word]]
+        for name in sorted(names, key=lambda name: (-len(name), name)):
             pattern = rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])"
             instead = self._people[name]
             text, count = re.subn(pattern, instead, text)

@@ -225,7 +225,7 @@ def journey(module: ModuleRecord) -> str:
 def _unread(module: ModuleRecord) -> str:
     """Return why a module's contents are unknown."""
     if not module.stages:
-        return "The dump has no HLO of this module."
+        return "The dump has no HLO text or proto of this module."
     snapshots = units.plural(len(module.stages), "snapshot")
     if _all_end(module, _DRAWN):
         return f"Its {snapshots} were dumped only as HTML, which cannot be read."

@@ -307,7 +307,7 @@ def _problems(dump: AnalyzedDump, more: Iterable[Problem]) -> tuple[Problem, ...
     problems = [*dump.problems, *dump.grouped.problems, *more]
     for summary in dump.summaries:
         problems += summary.problems
-    by_place = sorted(
-        set(problems), key=lambda problem: (problem.path, problem.line or 0, problem.message)
+    once = dict.fromkeys(problems)
+    return tuple(
+        sorted(once, key=lambda problem: (problem.path, problem.line or 0, problem.message))
     )
-    return tuple(by_place)

@@ -121,3 +121,14 @@ def test_most_decisions_of_a_gpu_dump_are_followed(unpacked: Callable[[str], Pat
     assert linked + len(gone) == len(decisions)
     assert linked >= 0.6 * len(decisions) > 0
     assert all(place[1] in final.by_name[place[0]].by_name for place in found)
+
+
+def test_of_instructions_with_equally_many_names_the_first_of_the_file_is_taken() -> None:
+    names = [f"mul.{number}" for number in range(8, 0, -1)]
+    lines = "".join(f"  {name}.1 = f32[4] negate(a)\n" for name in sorted(names))
+    text = TEXT.replace(b"  dot.1 =", lines.encode() + b"  dot.1 =")
+    steps = [fused("gone.1", f"{name}.0", "fusion.1") for name in names]
+    linked, _ = group_decisions(steps, parse_module(text))
+    assert {place: known.grade for place, known in linked.items()} == {
+        ("main", "mul.8.1"): "guessed"
+    }

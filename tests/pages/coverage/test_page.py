@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
+from tests.pages import records_of_modules as records
 from tests.pages.records_of_modules import module
 
 from xlareport.analysis.module import unreadable_module
@@ -42,6 +43,13 @@ def test_flags_that_would_add_something_are_those_of_the_backend() -> None:
     assert "--xla_dump_hlo_as_text" not in named
     assert not any(name.startswith("--xla_gpu_") for name in named)
     assert not any(name.endswith("=false") for name in named), "on by default, so nothing to add"
+
+
+def test_hlo_within_run_snapshots_is_not_said_to_lack() -> None:
+    found = artifacts("module_0008.jit_f.snapshot.-501283989.pb")
+    advice = coverage_page(records.report(records.module("main")), found, [""], "").advice
+
+    assert any("only in run snapshots" in piece.words for piece in advice)
 
 
 def test_a_dump_without_passes_proves_nothing_about_them() -> None:

@@ -39,7 +39,8 @@ class _Group(Struct):
     """The decisions that ended in one instruction, and the names of the fused instructions."""
 
     steps: list[tuple[int, FusionDecision]] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
+    names: dict[str, None] = field(default_factory=dict)
+    """In the order of the file: of instructions with equally many names, the first is taken."""
 
 
 def group_decisions(
@@ -88,9 +89,9 @@ def _groups(decisions: Iterable[FusionDecision]) -> list[_Group]:
         if consumer and consumer != target:
             _join(groups[target], groups.pop(consumer, _Group()))
         groups[target].steps.append((number, decision))
-        groups[target].names.update(
-            {decision.producer if not decision.fusion else consumer} - members - {""}
-        )
+        name = consumer if decision.fusion else decision.producer
+        if name and name not in members:
+            groups[target].names[name] = None
         members.update({decision.fusion} - {""})
     return list(groups.values())
 

@@ -7,6 +7,7 @@ the compiler expanded an operation into it, such as a scatter or the gradient of
 """
 
 from collections.abc import Iterator
+from math import fsum
 
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
 from xlareport.hlo.graph import called_computations
@@ -100,10 +101,10 @@ def _holds_loop(module: HloModule, loop: Instruction) -> bool:
 
 
 def _seconds(case: Case, loop: Instruction) -> float:
-    """Return the roofline time of all iterations, by the roofline."""
+    """Return the roofline time of all iterations, exactly: the computations are in no order."""
     costs = (
         case.cost.instructions.get((name, inner.name))
         for name in called_computations(case.module, [loop])
         for inner in case.module.by_name[name].instructions
     )
-    return sum(case.least(cost) for cost in costs if cost is not None and not cost.fused)
+    return fsum(case.least(cost) for cost in costs if cost is not None and not cost.fused)

@@ -310,8 +310,11 @@ def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
         words = "Snapshots were dumped only as HTML, which cannot be read. Set"
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
     elif not present & {"hlo-text", "hlo-proto"}:
+        # XLA writes text by default, but not where another form is requested.
+        only = "HLO was dumped only in run snapshots, which are read for their inputs alone. Set"
         words = "There is no HLO text, the most useful kind of file. Set"
-        yield Advice(prose(words), "--xla_dump_hlo_as_text")
+        is_inside = "snapshot" in present and not has_snapshots
+        yield Advice(prose(only if is_inside else words), "--xla_dump_hlo_as_text")
 
 
 def _about_source_lines(main: ModuleRecord | None) -> Iterable[Advice]:
@@ -339,7 +342,7 @@ def _about_modules(report: ReportRecord) -> Iterable[Advice]:
     bare = sum(not module.stages for module in report.outlines)
     if bare > 0:
         has = units.plural(bare, "module has", "modules have")
-        words = f"{has} no HLO in the dump. If the dump was limited to some modules, set"
+        words = f"{has} no HLO text or proto. If the dump was limited to some modules, set"
         yield Advice(prose(words), "--xla_dump_max_hlo_modules=-1")
     for name in ("before_optimizations", "after_optimizations"):
         lacking = sum(_lacks(module, name) for module in report.outlines)

@@ -19,7 +19,7 @@ def divided_once(search: Search) -> None:
     rows = [row for node in before if (row := _row(search.before, node)) is not None]
     if not rows:
         return
-    again = {inner.partner for _, inner in rows if inner.partner is not None}
+    again = dict.fromkeys(inner.partner for _, inner in rows if inner.partner is not None)
     after = [
         node for node in (*search.after.open(), *again) if node.instruction.opcode == _QUOTIENT
     ]

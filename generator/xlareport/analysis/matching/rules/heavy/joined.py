@@ -5,7 +5,7 @@ the old instructions.
 """
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from xlareport.analysis.matching.rules.heavy.collectives import channel_of
 from xlareport.analysis.matching.search.nodes import is_free, node_before
@@ -197,28 +197,32 @@ def _product_of(
     search: Search, factors: tuple[Node | None, Node | None], whole: Node
 ) -> Node | None:
     """Return the only old dot of two values; None if there are none or several."""
-    readers = [
-        {user for user, _ in _readers(search.before, factor, _MOVES) if _may_join(user, whole)}
-        for factor in factors
-        if factor is not None
-    ]
-    return _only(search, set.intersection(*readers)) if len(readers) == len(factors) else None
+    known = [factor for factor in factors if factor is not None]
+    if len(known) < len(factors):
+        return None
+    first, *others = (
+        dict.fromkeys(
+            user for user, _ in _readers(search.before, factor, _MOVES) if _may_join(user, whole)
+        )
+        for factor in known
+    )
+    return _only(search, [user for user in first if all(user in other for other in others)])
 
 
 def _product_before(search: Search, part: Node, whole: Node) -> Node | None:
     """Return the product that the readers of a slice read before; None where they disagree."""
-    products: set[Node] = set()
+    products: dict[Node, None] = {}
     for user, position in _readers(search.after, part, _MOVES):
         reader = user.partner
         if reader is not None and not user.kept:
             operands = search.before.graph.operands(reader)
             places = operands if reader.commutes else operands[position : position + 1]
             sources = (_behind_moves(search.before, operand)[0] for operand in places)
-            products.update(source for source in sources if _may_join(source, whole))
+            products |= dict.fromkeys(source for source in sources if _may_join(source, whole))
     return _only(search, products)
 
 
-def _only(search: Search, nodes: set[Node]) -> Node | None:
+def _only(search: Search, nodes: Collection[Node]) -> Node | None:
     """Return the only node; if all have the same value, a paired one of them."""
     values = {search.before.own_values.get(node, node) for node in nodes}
     ranked = sorted(nodes, key=lambda node: (is_free(node), node.instruction.name))

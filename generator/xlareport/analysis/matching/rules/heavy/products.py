@@ -273,8 +273,8 @@ def _added_up(side: Side, product: Node) -> list[Node]:
     for term in terms:
         if len(terms) > _MOST_TERMS:
             break
-        near = {user for user, _ in side.users.get(term, ())}
-        near |= {read for read, _ in side.graph.operands(term)} if _adds(term) else set()
+        read = side.graph.operands(term) if _adds(term) else ()
+        near = dict.fromkeys(node for node, _ in (*side.users.get(term, ()), *read))
         sums = [node for node in near if is_free(node) and node.frame is product.frame]
         terms += [node for node in sums if node not in terms and (_adds(node) or _multiplies(node))]
     return [term for term in terms[1:] if _multiplies(term)]
