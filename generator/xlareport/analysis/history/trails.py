@@ -1,7 +1,7 @@
 """The trails of instructions back to a subject: without those that it was merged with later."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from xlareport.analysis.history.events import Event, HistoryEvent
@@ -10,10 +10,8 @@ from xlareport.analysis.matching.search.pairing import Place
 
 Anchors: TypeAlias = Mapping[Place, int]
 """Where a subject is known to be: the last such snapshot of each place, by its index."""
-_Way: TypeAlias = "tuple[tuple[HistoryEvent, ...], _Way] | None"
-"""The events of a trail from its end, the earliest first: each link with those after it."""
-_MOST_TRAILS = 512
-"""Limit on trails that are followed from one instruction."""
+_MOST_POINTS = 20_000
+"""Limit on changes of instructions that are followed back from one place."""
 _GONE = frozenset({Event.INLINED, Event.REMOVED, Event.UNTRACED})
 """Events whose instruction is not there after them."""
 
@@ -34,39 +32,44 @@ def events_to(
     snapshots: SnapshotSequence, number: int, place: Place, anchors: Anchors
 ) -> list[HistoryEvent] | None:
     """Return the events that lead from a subject to a place; None where no trail leads back."""
-    events: list[HistoryEvent] | None = None
     start = (snapshots.change_index.step_to(place, number), place)
-    waiting: deque[tuple[TrailPoint, _Way]] = deque([(start, None)])
-    for _ in range(_MOST_TRAILS):
-        if not waiting:
-            break
-        leads_back, way = _followed(snapshots, *waiting.popleft(), anchors, waiting)
-        if leads_back:
-            events = [*(events or ()), *_events(way)]
-    return events
+    later, anchored = _trails_back(snapshots, start, anchors)
+    if not anchored:
+        return None
+    leading = _reached_from(anchored, later)
+    return [event for point in sorted(leading) for event in snapshots.link_before(point).events]
 
 
-def _followed(
-    snapshots: SnapshotSequence,
-    point: TrailPoint,
-    way: _Way,
-    anchors: Anchors,
-    waiting: deque[tuple[TrailPoint, _Way]],
-) -> tuple[bool, _Way]:
-    """Follow one trail back; return whether it leads to an anchor, and its events until there."""
-    at: TrailPoint | None = point
-    while at is not None:
-        number, place = at
-        if number <= anchors.get(place, -1):
-            return True, way
-        link = snapshots.link_before(at)
-        way = (link.events, way)
-        waiting.extend((joined, way) for joined in link.joined)
-        at = link.following
-    return False, way
+def _trails_back(
+    snapshots: SnapshotSequence, start: TrailPoint, anchors: Anchors
+) -> tuple[dict[TrailPoint, list[TrailPoint]], list[TrailPoint]]:
+    """Return what follows each point of the trails to a place, and the points at an anchor.
+
+    Each point is followed once, however many trails lead through it.
+    """
+    later: dict[TrailPoint, list[TrailPoint]] = {start: []}
+    anchored, waiting = list[TrailPoint](), deque([start])
+    while waiting and len(later) < _MOST_POINTS:
+        point = waiting.popleft()
+        if point[0] <= anchors.get(point[1], -1):
+            anchored.append(point)
+            continue
+        link = snapshots.link_before(point)
+        for former in filter(None, (link.following, *link.joined)):
+            if former not in later:
+                waiting.append(former)
+            later.setdefault(former, []).append(point)
+    return later, anchored
 
 
-def _events(way: _Way) -> Iterator[HistoryEvent]:
-    while way is not None:
-        events, way = way
-        yield from events
+def _reached_from(
+    anchored: Iterable[TrailPoint], later: Mapping[TrailPoint, Sequence[TrailPoint]]
+) -> set[TrailPoint]:
+    """Return the points after an anchor on the trails to a place."""
+    reached, waiting = set[TrailPoint](), [*anchored]
+    while waiting:
+        for point in later[waiting.pop()]:
+            if point not in reached:
+                reached.add(point)
+                waiting.append(point)
+    return reached
