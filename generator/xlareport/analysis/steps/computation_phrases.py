@@ -8,16 +8,19 @@ from xlareport.runtime import units
 
 def uncalled(groups: Sequence[ChangeGroup]) -> str:
     """Return how many computations without a live call were removed, with their instructions."""
-    homes = set().union(*(group.homes for group in groups))
-    instructions = units.plural(sum(group.count for group in groups), "instruction")
-    return f"removed {units.plural(len(homes), 'dead computation')} of {instructions}"
+    return f"removed {_computations(groups, 'dead computation')}"
 
 
 def unapplied(groups: Sequence[ChangeGroup]) -> str:
     """Return how many computations that instructions applied were removed, with their lines."""
+    return f"removed {_computations(groups, 'computation')}"
+
+
+def _computations(groups: Sequence[ChangeGroup], noun: str) -> str:
+    """Return how many computations the changes have before, with their lines."""
     homes = set().union(*(group.homes for group in groups))
     instructions = units.plural(sum(group.count for group in groups), "instruction")
-    return f"removed {units.plural(len(homes), 'computation')} of {instructions}"
+    return f"{units.plural(len(homes), noun)} of {instructions}"
 
 
 def leftovers(groups: Sequence[ChangeGroup]) -> str:
