@@ -52,6 +52,12 @@ def bits_of(element_type: str) -> int | None:
     return known.bits if known else None
 
 
+def is_float_type(element_type: str) -> bool:
+    """Return whether the elements are floating-point numbers, real or complex; False if unknown."""
+    known = ELEMENT_TYPES.get(element_type)
+    return known is not None and known.is_float
+
+
 MAX_DEPTH = 100
 """Tuples nested deeper are refused; real ones nest a handful of levels."""
 

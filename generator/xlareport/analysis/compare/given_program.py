@@ -15,7 +15,7 @@ from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import Phase
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, NO_CODE
-from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.hlo.shape import is_float_type
 from xlareport.hlo.shardings.shardy_attributes import partition_spec
 
 _MOST = 10_000
@@ -80,9 +80,8 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
         operations.setdefault(key, Counter())[instruction.opcode] += 1
         depth = depth_of.get(computation.name, Depth())
         depths.setdefault(key, Counter())[depth] += 1
-        element = ELEMENT_TYPES.get(instruction.shape.element_type)
-        if element is not None and element.is_float:
-            types[element.name] += 1
+        if is_float_type(instruction.shape.element_type):
+            types[instruction.shape.element_type] += 1
         if instruction.opcode in MATRIX_PRODUCTS and instruction.operand_names:
             operand = computation.operand(instruction)
             products[(operand or instruction).shape.element_type] += 1

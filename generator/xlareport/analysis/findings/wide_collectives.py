@@ -21,7 +21,7 @@ from xlareport.analysis.findings.finding import (
 from xlareport.analysis.findings.flat_flow import FlatFlow, flatten
 from xlareport.hlo.model import Computation
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
-from xlareport.hlo.shape import ELEMENT_TYPES, bits_of
+from xlareport.hlo.shape import bits_of, is_float_type
 from xlareport.runtime import units
 from xlareport.runtime.grouping import group_by_key
 
@@ -148,10 +148,8 @@ def _converted(flow: FlatFlow, number: int) -> tuple[str, str]:
 
 
 def _is_narrowing(wide: str, narrow: str) -> bool:
-    known = ELEMENT_TYPES.get(wide), ELEMENT_TYPES.get(narrow)
-    if not all(element is not None and element.is_float for element in known):
-        return False
-    return (bits_of(narrow) or 0) < (bits_of(wide) or 0)
+    are_floats = is_float_type(wide) and is_float_type(narrow)
+    return are_floats and (bits_of(narrow) or 0) < (bits_of(wide) or 0)
 
 
 def _finding(case: Case, alike: Sequence[_Wide]) -> Finding:

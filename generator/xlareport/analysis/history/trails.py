@@ -1,12 +1,13 @@
 """The trails of instructions back to a subject: without those that it was merged with later."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence, TrailPoint
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.runtime.graphs import reachable
 
 Anchors: TypeAlias = Mapping[Place, int]
 """Where a subject is known to be: the last such snapshot of each place, by its index."""
@@ -36,8 +37,9 @@ def events_to(
     later, anchored = _trails_back(snapshots, start, anchors)
     if not anchored:
         return None
-    leading = _reached_from(anchored, later)
-    return [event for point in sorted(leading) for event in snapshots.link_before(point).events]
+    after = (point for anchor in anchored for point in later[anchor])
+    leading = sorted(reachable(after, later.__getitem__))
+    return [event for point in leading for event in snapshots.link_before(point).events]
 
 
 def _trails_back(
@@ -60,16 +62,3 @@ def _trails_back(
                 waiting.append(former)
             later.setdefault(former, []).append(point)
     return later, anchored
-
-
-def _reached_from(
-    anchored: Iterable[TrailPoint], later: Mapping[TrailPoint, Sequence[TrailPoint]]
-) -> set[TrailPoint]:
-    """Return the points after an anchor on the trails to a place."""
-    reached, waiting = set[TrailPoint](), [*anchored]
-    while waiting:
-        for point in later[waiting.pop()]:
-            if point not in reached:
-                reached.add(point)
-                waiting.append(point)
-    return reached

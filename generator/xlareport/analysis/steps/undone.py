@@ -4,7 +4,6 @@
 which the two inner ones cancel out: a later pass removes both.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.hlo.model import Instruction
@@ -77,10 +77,5 @@ def _undoing(matching: Matching, place: Place) -> list[str]:
 def _undoes(user: Instruction, line: Instruction) -> bool:
     if user.opcode != _TRANSPOSE:
         return False
-    first, second = _permutation(line), _permutation(user)
+    first, second = dimension_numbers(line), dimension_numbers(user)
     return [first[at] for at in second if at < len(first)] == sorted(first)
-
-
-def _permutation(line: Instruction) -> list[int]:
-    text = line.attributes.get("dimensions", "")
-    return [int(number) for number in re.findall(r"\d{1,9}", text)]

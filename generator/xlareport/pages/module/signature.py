@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from xlareport.analysis.modules.signature import Signature, has_parts
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.hlo.shape import ELEMENT_TYPES, parse_shape
+from xlareport.hlo.shape import is_float_type, parse_shape
 from xlareport.pages.tables import Column, Table, tabulate
 from xlareport.runtime import units
 
@@ -95,8 +95,7 @@ def _weights_words(summary: ModuleSummary) -> str:
     embedded = f"{units.plural(weights.constants, 'constant')} in the HLO"
     large = [constant for constant in weights.largest if constant.bytes >= _WEIGHTY]
     where = "not embedded"
-    kinds = (ELEMENT_TYPES.get(parse_shape(constant.shape).element_type) for constant in large)
-    if any(kind is not None and kind.is_float for kind in kinds):
+    if any(is_float_type(parse_shape(constant.shape).element_type) for constant in large):
         where = "partly embedded"
     elif large:
         where = "not embedded, tables of other types are"

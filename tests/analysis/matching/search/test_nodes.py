@@ -8,6 +8,7 @@ from xlareport.analysis.matching.search import nodes
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.search_start import start
+from xlareport.analysis.matching.sides import facts
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import HloModule
@@ -80,7 +81,7 @@ def test_nodes_are_compared_by_form_shape_type_and_count(search: Search) -> None
     assert nodes.same_count(ours["turned"], other)
     assert nodes.same_type(ours["turned"], other)
     assert nodes.are_tuples(ours["out"], node(search.after, "out"))
-    assert nodes.dimension_numbers(ours["turned"]) == [1, 0]
+    assert facts.dimension_numbers(ours["turned"].instruction) == [1, 0]
 
 
 def test_operands_are_paired_by_their_positions(search: Search) -> None:

@@ -4,18 +4,17 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.search.nodes import is_free, read_at, same_shape, target_of
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.families import BUFFER
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.knowledge.grades import Grade
 
-_BUFFER = "AllocateBuffer"
-"""Target of custom calls that give memory, and no values."""
 _FILLS = frozenset({"broadcast", "constant"})
 
 
 def memory_only(search: Search) -> None:
     """Pair the fills that known readers read with the memory that these get instead."""
     for node in search.after.open():
-        if target_of(node) == _BUFFER:
+        if target_of(node) == BUFFER:
             for reader, fill in _read_before(search, node):
                 reason = f"memory only, which %{reader.instruction.name} gets in its place"
                 if is_free(fill) and search.link(fill, node, Grade.MATCHED, reason):
@@ -24,7 +23,7 @@ def memory_only(search: Search) -> None:
 
 def reason_of_buffer(search: Search, node: Node) -> str:
     """Return in whose place a further buffer is given, of a fill that several are of; else ''."""
-    if target_of(node) != _BUFFER:
+    if target_of(node) != BUFFER:
         return ""
     places = _read_before(search, node)
     return next(

@@ -20,7 +20,7 @@ from xlareport.analysis.matching.sides.order_patterns import repetition_pattern,
 from xlareport.analysis.matching.sides.pieces import piece_of
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, SAME_ORDER
-from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.hlo.shape import is_float_type
 from xlareport.knowledge.grades import Grade
 from xlareport.knowledge.opcodes import opcode_work
 from xlareport.runtime.grouping import group_by_key
@@ -188,5 +188,4 @@ class _Folded:
 
 
 def _is_float(node: Node) -> bool:
-    known = ELEMENT_TYPES.get(node.instruction.shape.element_type)
-    return known is not None and known.is_float
+    return is_float_type(node.instruction.shape.element_type)

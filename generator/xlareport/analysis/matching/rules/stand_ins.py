@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from xlareport.analysis.matching.rules.sources import same_move_behind, sources_behind
 from xlareport.analysis.matching.search.nodes import (
     are_tuples,
-    dimension_numbers,
     is_free,
     node_after,
     origin,
@@ -17,8 +16,8 @@ from xlareport.analysis.matching.search.nodes import (
     target_of,
 )
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.facts import TRANSPARENT
-from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.facts import TRANSPARENT, dimension_numbers
+from xlareport.analysis.matching.sides.families import BUFFER, family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.analysis.matching.sides.passed import beside_neutral, reduces_nothing
@@ -27,8 +26,6 @@ from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import COMMUTATIVE, REARRANGEMENTS, SAME_ORDER
 
-_BUFFER = "AllocateBuffer"
-"""Target of custom calls that give a loop memory, and no values."""
 _COMBINES = "X64Combine"
 """Target of custom calls that make a 64-bit value of two halves, which do its work."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
@@ -54,7 +51,7 @@ def could_do_its_work(node: Node, other: Node) -> bool:
     """
     if family_of(node.instruction) == "product" and not node.constant and _fills_otherwise(other):
         return False
-    if target_of(other) in {_BUFFER, _COMBINES}:
+    if target_of(other) in {BUFFER, _COMBINES}:
         return target_of(node) == target_of(other)
     if opcode_of(other) == "copy-done":
         return opcode_of(node).startswith("copy")
@@ -88,7 +85,7 @@ def _is_turned(node: Node, other: Node) -> bool:
 def _turns(transpose: Node) -> bool:
     """Return whether a transpose exchanges dimensions of more than one element."""
     sizes = transpose.instruction.shape.dimensions
-    numbers = zip(dimension_numbers(transpose), sizes, strict=False)
+    numbers = zip(dimension_numbers(transpose.instruction), sizes, strict=False)
     long = [number for number, size in numbers if size != 1]
     return long != sorted(long)
 

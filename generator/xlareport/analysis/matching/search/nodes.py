@@ -1,6 +1,5 @@
 """Functions on nodes that several rules use, and the explanation of nodes without a partner."""
 
-import re
 from collections.abc import Hashable, Iterator
 
 from msgspec import Struct
@@ -64,12 +63,6 @@ def same_count(node: Node, other: Node) -> bool:
     """Return whether two results have the same number of elements."""
     count = node.instruction.shape.element_count
     return count is not None and count == other.instruction.shape.element_count
-
-
-def dimension_numbers(node: Node) -> list[int]:
-    """Return the numbers in an instruction's attribute `dimensions`, which may be any text."""
-    text = node.instruction.attributes.get("dimensions", "")
-    return [int(number) for number in re.findall(r"\d{1,9}", text)]
 
 
 def same_type(node: Node, other: Node) -> bool:

@@ -1,5 +1,6 @@
 """Facts of computations and modules, cached as long as these exist."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -54,6 +55,11 @@ Literal = tuple[str, str]
 def literal_of(line: Instruction) -> Literal:
     """Return the literal of an instruction without operands."""
     return (line.opcode, line.argument)
+
+
+def dimension_numbers(line: Instruction) -> list[int]:
+    """Return the numbers in an instruction's attribute `dimensions`, which may be any text."""
+    return [int(number) for number in re.findall(r"\d{1,9}", line.attributes.get("dimensions", ""))]
 
 
 class ComputationFacts(Struct, frozen=True):

@@ -45,6 +45,9 @@ _MARKS = re.compile(r"Sharding|SPMD|sdy|annotate|MoveTo|AllocateBuffer|AssumeGat
 """Custom call targets that compute nothing."""
 
 
+BUFFER = "AllocateBuffer"
+"""Target of custom calls that give memory, and no values."""
+
 REWRITES = frozenset(
     {
         ("cholesky", "custom-call"),

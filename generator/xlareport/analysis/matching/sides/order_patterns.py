@@ -6,6 +6,7 @@ a row for it, or sums its rows, does the same to both.
 
 from collections.abc import Collection, Sequence
 
+from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import COMMUTATIVE
@@ -19,7 +20,7 @@ def repetition_pattern(node: Node) -> _Pattern | None:
 
     None where it changes the order of dimensions, or sizes are not known.
     """
-    numbers = _dimensions(node)
+    numbers = dimension_numbers(node.instruction)
     if numbers != sorted(numbers):
         return None
     return _runs(node.instruction.shape.dimensions, numbers)
@@ -37,13 +38,8 @@ def sum_pattern(module: HloModule, node: Node) -> _Pattern | None:
     work = [line for line in reducer.instructions if line.opcode not in _WRAPPING]
     if len(work) != 1 or work[0].opcode not in COMMUTATIVE:
         return None
-    runs = _runs(source.shape.dimensions, _dimensions(node))
+    runs = _runs(source.shape.dimensions, dimension_numbers(node.instruction))
     return None if runs is None else (work[0].opcode, *runs)
-
-
-def _dimensions(node: Node) -> list[int]:
-    text = node.instruction.attributes.get("dimensions", "").strip("{}")
-    return [int(number) for number in text.split(",") if number.strip().isdecimal()]
 
 
 def _runs(sizes: Sequence[int | None], numbers: Collection[int]) -> _Pattern | None:

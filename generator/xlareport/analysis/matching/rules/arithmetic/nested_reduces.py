@@ -2,8 +2,9 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.search.nodes import dimension_numbers, is_free
+from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.passed import reduces_nothing
 from xlareport.analysis.matching.sides.side import Side
@@ -99,7 +100,7 @@ def _sizes_reduced(side: Side, node: Node) -> list[int]:
     """Return the sizes of the dimensions that a reduce sums up, but those of one element."""
     operands = side.graph.operands(node)
     read = operands[0][0].instruction.shape.dimensions if operands else ()
-    sizes = (read[number] for number in dimension_numbers(node) if number < len(read))
+    sizes = (read[number] for number in dimension_numbers(node.instruction) if number < len(read))
     return [size or 0 for size in sizes if size != 1]
 
 

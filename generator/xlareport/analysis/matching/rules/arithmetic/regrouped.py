@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
-from xlareport.analysis.matching.search.nodes import dimension_numbers, is_free
+from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.reasons import Regrouped
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
@@ -95,7 +96,7 @@ def _behind_broadcasts(
         repeated = side.graph.operands(node)
         if path or node.instruction.opcode != "broadcast" or not repeated:
             break
-        numbers = dimension_numbers(node)
+        numbers = dimension_numbers(node.instruction)
         if places is not None and any(number >= len(places) for number in numbers):
             break
         places = tuple(numbers if places is None else [places[number] for number in numbers])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from math import prod
 
-from xlareport.analysis.matching.search.nodes import dimension_numbers
+from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
 
@@ -109,7 +109,7 @@ def _order(node: Node, read: Node) -> dict[int, int]:
     if opcode in _KEPT:
         return {number: number for number in range(len(sizes))}
     if opcode == "transpose":
-        return dict(enumerate(dimension_numbers(node)))
+        return dict(enumerate(dimension_numbers(node.instruction)))
     ours, theirs = _long(sizes), _long(read.instruction.shape.dimensions)
     equal = opcode == "reshape" and [*ours.values()] == [*theirs.values()]
     return dict(zip(ours, theirs, strict=True)) if equal else {}

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.rules.movement.swaps import pass_chains
 from xlareport.analysis.matching.search.nodes import (
-    dimension_numbers,
     is_free,
     node_after,
     operand_pairs,
@@ -19,6 +18,7 @@ from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.data_operands import is_data
+from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
@@ -128,7 +128,7 @@ def _undoes(search: Search, move: Node, now: Node) -> bool:
     if not move.instruction.opcode == now.instruction.opcode == "transpose":
         return False
     read, itself = read_at(search.after, now, 0), node_after(search, move)
-    order, back = dimension_numbers(move), dimension_numbers(now)
+    order, back = dimension_numbers(move.instruction), dimension_numbers(now.instruction)
     inverse = [order.index(place) if place in order else -1 for place in range(len(order))]
     return is_free(now) and itself is not None and read is itself and back == inverse
 
