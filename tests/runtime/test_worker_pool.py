@@ -60,6 +60,14 @@ def test_a_pool_works_on_after_a_death() -> None:
 
 
 @pytest.mark.usefixtures("_begun")
+def test_all_processes_start_with_the_pool() -> None:
+    before = set(active_children())
+    with WorkerPool(3) as workers:
+        assert len(set(active_children()) - before) == 3
+        assert workers.submit(WORK, DIE, buried).result() == buried(DIE)
+
+
+@pytest.mark.usefixtures("_begun")
 def test_an_exception_reaches_the_caller() -> None:
     with WorkerPool(1) as workers, pytest.raises(ZeroDivisionError):
         workers.submit(WORK, "1 / 0", buried).result()

@@ -282,9 +282,13 @@ def _pool(workers: int) -> Executor:
     They need a `/dev/shm` that can be written, which some containers and sandboxes do not have.
     """
     try:
-        return ProcessPoolExecutor(max(workers, 1), mp_context=_context(), initializer=begin_worker)
+        pool = ProcessPoolExecutor(max(workers, 1), mp_context=_context(), initializer=begin_worker)
     except OSError:
         return InlineExecutor()
+    # All processes start with the first task. One started later, while another dies, fails the
+    # thread that ends the pool (it counts the processes), and is never ended itself.
+    pool._safe_to_dynamically_spawn_children = False  # type: ignore[attr-defined]  # noqa: SLF001 - no argument says so
+    return pool
 
 
 def _context() -> BaseContext:
