@@ -5,6 +5,7 @@ from collections.abc import Callable
 from xlareport.analysis.history.events import (
     Event,
     addition,
+    events_between,
     expanded_into,
     operand_types,
     retyped_products,
@@ -303,3 +304,32 @@ ENTRY %main (a: f32[4,8]) -> (f32[4,8], f32[4,8]) {
     }
     assert Event.MERGED in events["pow.2"]
     assert Event.MERGED not in events["pow.1"]
+
+
+_ONE_COPY = """
+ENTRY %main (a: f32[4,8]) -> (f32[4,4], f32[4,8]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %copy.1 = f32[4,8]{0,1} copy(%a)
+  %slice.1 = f32[4,4]{0,1} slice(%copy.1), slice={[0:4], [0:4]}
+  %sine = f32[4,4]{0,1} sine(%slice.1)
+  ROOT %out = (f32[4,4]{0,1}, f32[4,8]{0,1}) tuple(%sine, %copy.1)
+}
+"""
+_TWO_COPIES = _ONE_COPY.replace(
+    "  %slice.1 = f32[4,4]{0,1} slice(%copy.1), slice={[0:4], [0:4]}\n",
+    "  %slice.2 = f32[4,4]{1,0} slice(%a), slice={[0:4], [0:4]}\n"
+    "  %copy.2 = f32[4,4]{0,1} copy(%slice.2)\n",
+).replace("sine(%slice.1)", "sine(%copy.2)")
+
+
+def test_a_clone_says_that_its_original_stays_and_does_not_become_it(read: Read) -> None:
+    matching = match(read(_ONE_COPY), read(_TWO_COPIES))
+    original, clone = Place("main", "copy.1"), Place("main", "copy.2")
+    pairing = matching.pairing_after(clone)
+    (event,) = events_between(matching, 1, pairing, (original, clone))
+    assert (event.event, event.instruction) == (Event.CLONED, clone)
+    assert (event.sources, event.became) == ((original,), (clone,))
+    assert event.why == "a further copy, past %slice.2; the original stays"
+    (event,) = events_between(matching, 1, pairing, (original, original))
+    assert (event.instruction, event.became) == (original, (clone,))
+    assert "stays" not in event.why

@@ -89,6 +89,11 @@ class HistoryEvent(NamedTuple):
         return self.number
 
     @property
+    def became(self) -> tuple[Place, ...]:
+        """The targets that were no source: not an original that stays beside its clone."""
+        return tuple(target for target in self.targets if target not in self.sources)
+
+    @property
     def reason(self) -> str:
         """The reason with the difference of metadata."""
         return _together(self.why, self.metadata)
@@ -252,6 +257,8 @@ def _events_between(
         expands = event is Event.EXPANDED
         targets = expanded_into(matching, pairing) if expands else pairing.after
         sources = pairing.before
+        if event is Event.CLONED and after not in sources and before in targets:
+            message = _together(message, _STAYS)
     else:
         difference = _difference(matching, before, after)
         if difference is None and pairing.taken_in:
@@ -265,6 +272,10 @@ def _events_between(
             event = Event.REBUILT
     entry = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
     yield _with_taken_in(matching, pairing, entry) if after == pairing.after[0] else entry
+
+
+_STAYS = "the original stays"
+"""Of a clone: it is named as what the clone comes from, and goes on as it is."""
 
 
 def _is_duplicate(pairing: Pairing, before: Place) -> bool:

@@ -71,7 +71,7 @@ def _clause(change: Change) -> str:
         renamed = f"{'now' if change.balance else 'renamed to'} {_bare(change.after)}"
         template += f" ({renamed if change.opcodes[0] == change.opcodes[1] else f'now {new}'})"
         template += ", {detail}" if change.kind is Kind.SWAPPED and change.details else ""
-    elif change.kind is Kind.CLONED and change.details:
+    elif change.kind in _CLONES and change.details:
         template += " {detail}"
     return f"{template}{_regrouping(change)}".format(
         old=old,
@@ -124,6 +124,7 @@ def computation_of(change: Change) -> str:
     return next((place.computation for place in ordered if place is not None), "")
 
 
+_CLONES = frozenset({Kind.CLONED, Kind.COPIED})
 _ARRIVING = frozenset(
     {Kind.ADDED, Kind.COMBINED, Kind.FUSED, Kind.OUTLINED, Kind.PARAMETER, Kind.UNUSED}
 )

@@ -161,7 +161,7 @@ def _event(event: HistoryEvent) -> list[Any]:
         str(event.event),
         str(event.instruction),
         _names(event.sources, event.instruction),
-        _names(event.targets, event.instruction),
+        _names(event.became, event.instruction),
         str(event.confidence)[0],
         "" if renamed else _shortened(_reason(event)),
     ]
