@@ -11,6 +11,7 @@ from xlareport.analysis.history.continued import (
     without_dead_clones,
     without_left,
 )
+from xlareport.analysis.history.operand_types import operand_types
 from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.search.pairing import (
     ChangeCause,
@@ -27,14 +28,10 @@ from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.summed_dimensions import compare_sums
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime.english import first_few
-from xlareport.runtime.remembered import remembered
-
-_PRODUCT = "product"
-_FACTORS = 2
 
 
 class Event(StrEnum):
@@ -354,44 +351,3 @@ def _move_event(matching: Matching, before: Place, after: Place) -> tuple[Event,
         return Event.MOVED, f"{left}into %{after.computation}"
     event = Event.FUSED if holder.opcode == "fusion" else Event.MOVED
     return event, f"{'' if event is Event.FUSED else left}into %{holder.name}"
-
-
-def retyped_products(matching: Matching) -> Iterator[tuple[Place, Place]]:
-    """Yield the matmuls, old and new, whose operands have other element types now.
-
-    The line of a matmul stays the same when only the type of an operand changes.
-    """
-    for computation in matching.after.computations:
-        former = matching.computation_before(computation.name)
-        if matching.before.by_name.get(former) is computation:
-            continue
-        for line in _products_of(computation):
-            after = Place(computation.name, line.name)
-            before = matching.partner_before(after)
-            if before is not None and operand_types(matching, before, after):
-                yield before, after
-
-
-def operand_types(matching: Matching, before: Place, after: Place) -> str:
-    """Return the types of a product's factors, as `operands f32, f32 → bf16, f32`; '' if equal."""
-    old = _types(matching.before, before)
-    new = _types(matching.after, after)
-    if old is None or new is None or old == new:
-        return ""
-    return f"operands {', '.join(old)} → {', '.join(new)}"
-
-
-def _types(module: HloModule, place: Place) -> list[str] | None:
-    """Return the operands' element types; None for other opcodes and tuple operands."""
-    line = module.find(*place)
-    if line is None or family_of(line) != _PRODUCT:
-        return None
-    near = module.by_name[place.computation].by_name
-    factors = [near.get(name) for name in [*line.operand_names][:_FACTORS]]
-    types = [factor.shape.element_type for factor in factors if factor is not None]
-    return types if len(types) == _FACTORS and all(types) else None
-
-
-@remembered
-def _products_of(computation: Computation) -> tuple[Instruction, ...]:
-    return tuple(line for line in computation.instructions if family_of(line) == _PRODUCT)
