@@ -58,3 +58,10 @@ def test_lines_of_one_graph_in_other_types_are_paired_in_whatever_order(read: Re
 def test_others_are_not(read: Read, old: str, new: str) -> None:
     assert old in _COPY
     assert not _pairs(read, _COPY.replace(old, new))
+
+
+def test_computations_without_parameters_are_not(read: Read) -> None:
+    first = "\n%one () -> f32[] {\n  ROOT %c = f32[] constant(1)\n}\n"
+    second = first.replace("f32", "bf16").replace("one", "other").replace("%c", "%d")
+    body, other = read(first + second + _ENTRY).computations[:2]
+    assert not retyped_lines(body, other, Forms())

@@ -46,8 +46,9 @@ class FusionSource(Struct, frozen=True):
         difference = self.held - self.new - self.sources
         if self.held and difference:
             more = "expanded" if self.expands else "copies"
-            count = units.plural(self.held - self.new, "instruction") if self.holders else ""
-            text += f", as {count or f'{self.held - self.new:,}'} ({more if difference > 0 else 'duplicates'})"
+            held = units.plural(self.held - self.new, "instruction")
+            count = held if self.holders else f"{self.held - self.new:,}"
+            text += f", as {count} ({more if difference > 0 else 'duplicates'})"
         return text
 
 
@@ -78,7 +79,9 @@ class FusionSources:
         """Return the sources of a new fusion or call; `known` are those of its body."""
         line = self._after.find(*holder)
         held = None if line is None else self._instructions_inside(line)
-        former = known if held is None else [place for place in known if self._opcode_of_holder(place)]
+        former = (
+            known if held is None else [place for place in known if self._opcode_of_holder(place)]
+        )
         places = dict.fromkeys(former)
         new, grades = 0, []
         for place, is_holder in held or ():

@@ -33,12 +33,8 @@ def _takes_other_types(computation: Computation, copy: Computation) -> bool:
     old, new = computation.parameters, copy.parameters
     shapes = [(line.shape, other.shape) for line, other in zip(old, new, strict=False)]
     sizes = all(_sizes(shape) == _sizes(other) for shape, other in shapes)
-    return len(old) == len(new) and sizes and any(map(_differ, *zip(*shapes, strict=True)))
-
-
-def _differ(shape: Shape, other: Shape) -> bool:
-    """Return whether two shapes of the same dimensions have other element types."""
-    return shape.plain != other.plain
+    differ = any(shape.plain != other.plain for shape, other in shapes)
+    return len(old) == len(new) and sizes and differ
 
 
 def _is_alike(
