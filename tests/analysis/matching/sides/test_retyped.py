@@ -65,3 +65,12 @@ def test_computations_without_parameters_are_not(read: Read) -> None:
     second = first.replace("f32", "bf16").replace("one", "other").replace("%c", "%d")
     body, other = read(first + second + _ENTRY).computations[:2]
     assert not retyped_lines(body, other, Forms())
+
+
+def test_a_tuple_of_the_same_elements_in_another_order_is_of_no_other_types(read: Read) -> None:
+    line = "  ROOT %p = (f32[4]{0}, s32[4]{0}) parameter(0)"
+    body = f"\n%one (p: (f32[4], s32[4])) -> (f32[4], s32[4]) {{\n{line}\n}}\n"
+    turned = body.replace("%one", "%other").replace("%p ", "%q ").replace("f32", "u32")
+    turned = turned.replace("s32", "f32").replace("u32", "s32")
+    first, second = read(body + turned + _ENTRY).computations[:2]
+    assert not retyped_lines(first, second, Forms())

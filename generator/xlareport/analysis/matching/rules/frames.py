@@ -123,12 +123,16 @@ def arguments(search: Search) -> None:
 
 
 def _link_retyped(search: Search, frame: Frame, other: Frame) -> None:
-    """Pair all lines of two computations that do the same in other element types."""
+    """Pair the lines in other element types of two computations that do the same apart from these.
+
+    What has the same type as before has the same value then, which other rules find.
+    """
     home = frame.computation
-    lines = retyped_lines(home, other.computation, search.forms)
-    for name, same in lines.items():
-        reason = "the same line of a computation in other element types"
-        _link(search, frame.node(home.by_name[name]), other.node(same), reason)
+    for name, same in retyped_lines(home, other.computation, search.forms).items():
+        line = home.by_name[name]
+        if line.shape.plain != same.shape.plain:
+            reason = "the same line of a computation in other element types"
+            _link(search, frame.node(line), other.node(same), reason)
 
 
 def passed(search: Search) -> None:

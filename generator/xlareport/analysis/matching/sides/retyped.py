@@ -27,13 +27,16 @@ def retyped_lines(
 
 
 def _takes_other_types(computation: Computation, copy: Computation) -> bool:
-    """Return whether two computations of as many lines have a parameter of other types."""
+    """Return whether two computations of as many lines have a parameter of other types.
+
+    A tuple with its elements in another order has the same types.
+    """
     if len(computation.instructions) != len(copy.instructions):
         return False
     old, new = computation.parameters, copy.parameters
     shapes = [(line.shape, other.shape) for line, other in zip(old, new, strict=False)]
     sizes = all(_sizes(shape) == _sizes(other) for shape, other in shapes)
-    differ = any(shape.plain != other.plain for shape, other in shapes)
+    differ = any(_types(shape) != _types(other) for shape, other in shapes)
     return len(old) == len(new) and sizes and differ
 
 
@@ -56,6 +59,11 @@ def _reads(line: Instruction, other: Instruction, pairs: Mapping[str, Instructio
     read = [(pairs[name].name if name in pairs else "") for name in line.operand_names]
     elements = [[name.partition("#")[2] for name in each.operands] for each in (line, other)]
     return read == [*other.operand_names] and elements[0] == elements[1]
+
+
+def _types(shape: Shape) -> list[str]:
+    """Return the types and sizes of the elements of a tuple, or those of an array, sorted."""
+    return sorted(element.plain for element in shape.members)
 
 
 def _sizes(shape: Shape) -> Hashable:
