@@ -11,6 +11,7 @@ from xlareport.analysis.history.continued import (
     without_dead_clones,
     without_left,
 )
+from xlareport.analysis.history.inserted_work import inserted_before
 from xlareport.analysis.history.operand_types import operand_types
 from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.search.pairing import (
@@ -225,14 +226,14 @@ def events_between(
 ) -> Iterator[HistoryEvent]:
     """Yield the change between two places that continue each other, if there is any."""
     pairing_event = next(_events_between(matching, number, pairing, places), None)
-    types = operand_types(matching, *places)
-    if types and pairing_event is None:
-        yield HistoryEvent(
-            number, Event.CHANGED, places[1], places[:1], places[1:], Grade.EXACT, types
-        )
-    elif pairing_event is not None and types:
+    inserted = inserted_before(matching, places[1]) if pairing is not None else ""
+    read = _together(operand_types(matching, *places), inserted)
+    if read and pairing_event is None:
+        grade = Grade.MATCHED if inserted else Grade.EXACT
+        yield HistoryEvent(number, Event.CHANGED, places[1], places[:1], places[1:], grade, read)
+    elif pairing_event is not None and read:
         event = Event.CHANGED if pairing_event.event is Event.RENAMED else pairing_event.event
-        yield pairing_event._replace(event=event, why=_together(pairing_event.why, types))
+        yield pairing_event._replace(event=event, why=_together(pairing_event.why, read))
     elif pairing_event is not None:
         yield pairing_event
 
