@@ -87,6 +87,16 @@ class HistoryEvent(NamedTuple):
         return self.number
 
     @property
+    def came_from(self) -> tuple[Place, ...]:
+        """The sources that are worth naming: not what goes on under its name.
+
+        A new fusion may have the name of one that it holds.
+        """
+        if self.event is Event.CREATED:
+            return self.sources
+        return tuple(place for place in self.sources if place != self.instruction)
+
+    @property
     def became(self) -> tuple[Place, ...]:
         """The targets that were no source: not an original that stays beside its clone."""
         return tuple(target for target in self.targets if target not in self.sources)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from itertools import islice
 
+from xlareport.analysis.history.heavy_fusions import is_heavy
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.families import family_of
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import Instruction
 from xlareport.runtime.english import first_few
 from xlareport.runtime.graphs import nearest_first
-from xlareport.runtime.remembered import remembered
 
 _MOST_NAMES = 4
 _MOST_READ = 64
@@ -19,27 +19,10 @@ _MOST_READ = 64
 def inserted_before(matching: Matching, after: Place) -> str:
     """Return `reads the new %sort` of heavy work that reads new heavy work; '' of any other."""
     line = matching.after.find(*after)
-    if line is None or not _is_heavy(matching.after, line):
+    if line is None or not is_heavy(matching.after, line):
         return ""
     names = [f"%{name}" for name in dict.fromkeys(_new_heavy(matching, after.computation, line))]
     return f"reads the new {first_few(names, _MOST_NAMES)}" if names else ""
-
-
-def _is_heavy(module: HloModule, line: Instruction) -> bool:
-    """Return whether an instruction is heavy, or a fusion that holds such work."""
-    if line.opcode != "fusion":
-        return family_of(line) is not None
-    return any(name in _heavy_computations(module) for _, name in line.called)
-
-
-@remembered
-def _heavy_computations(module: HloModule) -> frozenset[str]:
-    """Return the names of the computations that hold heavy instructions."""
-    return frozenset(
-        computation.name
-        for computation in module.computations
-        if any(family_of(line) is not None for line in computation.instructions)
-    )
 
 
 def _new_heavy(matching: Matching, home: str, reader: Instruction) -> Iterator[str]:
