@@ -72,8 +72,7 @@ def compare_operands(
     result: dict[Kind, Difference] = {}
     if other:
         result[kind] = f"uses {', '.join(named)}{equal}"
-    product = old.opcode == new.opcode in DENSE_PRODUCTS
-    if product and len(read) == len(_SAME_TYPE) and _are_swapped(matching, read, reads):
+    if old.opcode == new.opcode in DENSE_PRODUCTS and _are_swapped(matching, read, reads):
         result[Kind.TURNED] = _turned(old.shape.text, new.shape.text)
     return result
 

@@ -57,8 +57,10 @@ def _is_alike(
 def _reads(line: Instruction, other: Instruction, pairs: Mapping[str, Instruction]) -> bool:
     """Return whether two lines read corresponding lines, and the same elements of these."""
     read = [(pairs[name].name if name in pairs else "") for name in line.operand_names]
-    elements = [[name.partition("#")[2] for name in each.operands] for each in (line, other)]
-    return read == [*other.operand_names] and elements[0] == elements[1]
+    elements, others = (
+        [operand.partition("#")[2] for operand in reader.operands] for reader in (line, other)
+    )
+    return read == [*other.operand_names] and elements == others
 
 
 def _types(shape: Shape) -> list[str]:

@@ -81,11 +81,13 @@ def _note_lowered(search: Search, before: Node, after: Node) -> None:
 def _gives_other_values(search: Search, passed: Node, move: Node) -> bool:
     """Return whether a move of a result is of new values, while the operand's is read as before.
 
-    A sum of converted elements that is narrowed and converted is no further convert of these.
+    A sum of converted elements that is narrowed and converted is no further convert of these. The
+    negative of a sum is the sum of the negatives.
     """
     itself = node_after(search, move)
     stays = itself is not None and not is_dead(itself)
-    return stays and passed.instruction.opcode in _SUMS
+    sums = passed.instruction.opcode in _SUMS and move.instruction.opcode != "negate"
+    return stays and sums
 
 
 def _gives_result(move: Node, before: Node) -> bool:
