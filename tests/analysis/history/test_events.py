@@ -299,3 +299,19 @@ def test_a_clone_says_that_its_original_stays_and_does_not_become_it(read: Read)
     (event,) = events_between(matching, 1, pairing, (original, original))
     assert (event.instruction, event.became) == (original, (clone,))
     assert "stays" not in event.why
+
+
+def test_a_matmul_whose_operands_changed_places_says_so(read: Read) -> None:
+    """What `algsimp` does to save a transpose of the result."""
+    line = (
+        "  %dot.1 = f32[8,8]{1,0} dot(%x, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    )
+    assert line in _WIDE
+    turned = line.replace("(%x, %b)", "(%b, %x)").replace("dims={1}", "dims={}")
+    turned = turned.replace("rhs_contracting_dims={0}", "rhs_contracting_dims={1}")
+    turned = turned.replace("dims={}", "dims={0}").replace("%dot.1", "%dot.2")
+    turned += "  %t = f32[8,8]{1,0} transpose(%dot.2), dimensions={1,0}\n"
+    after = _WIDE.replace(line, turned).replace("negate(%dot.1)", "negate(%t)")
+    events = history(SnapshotSequence((read(_WIDE), read(after))), 0, _DOT)
+    (changed,) = [event for event in events if event.number == 1 and event.targets]
+    assert changed.why.startswith("operands swapped; lhs_contracting_dims: {1} → {0}")

@@ -28,9 +28,10 @@ from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.summed_dimensions import compare_sums
 from xlareport.hlo.model import Instruction
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.opcode_groups import DENSE_PRODUCTS, REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime.english import first_few
 
@@ -344,13 +345,23 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     diff = compare(old, new, matching.computations)
     diff |= compare_sums(matching, (before, old), (after, new))
     renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
-    differences = _together(*map(str, diff.values()))
+    swapped = _swapped(matching, (before, old), (after, new))
+    differences = _together(swapped, *map(str, diff.values()))
     if not is_in_continued_computation(matching, before, after):
         event, way = _move_event(matching, before, after)
         return event, _together(way, differences), ""  # inlining adds the op_name of the call
-    if diff or metadata:
+    if diff or metadata or swapped:
         return Event.CHANGED, differences, metadata
     return (Event.RENAMED, renamed, "") if renamed else None
+
+
+def _swapped(
+    matching: Matching, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
+) -> str:
+    """Return that a matmul reads its operands in the other order; '' if it does not."""
+    is_product = before[1].opcode == after[1].opcode in DENSE_PRODUCTS
+    operands = compare_operands(matching, before, after) if is_product else {}
+    return "operands swapped" if Kind.TURNED in operands else ""
 
 
 def _move_event(matching: Matching, before: Place, after: Place) -> tuple[Event, str]:
