@@ -315,3 +315,36 @@ def test_a_matmul_whose_operands_changed_places_says_so(read: Read) -> None:
     events = history(SnapshotSequence((read(_WIDE), read(after))), 0, _DOT)
     (changed,) = [event for event in events if event.number == 1 and event.targets]
     assert changed.why.startswith("operands swapped; lhs_contracting_dims: {1} → {0}")
+
+
+_WHOLE_SUM = """
+%add (p: f32[], q: f32[]) -> f32[] {
+  %p = f32[] parameter(0)
+  %q = f32[] parameter(1)
+  ROOT %sum = f32[] add(%p, %q)
+}
+
+ENTRY %main (a: f32[8,64], b: f32[64,8]) -> f32[8,8] {
+  %a = f32[8,64]{1,0} parameter(0)
+  %b = f32[64,8]{1,0} parameter(1)
+  %dot.1 = f32[8,8]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %out = f32[8,8]{1,0} negate(%dot.1)
+}
+"""
+_SPLIT_SUM = _WHOLE_SUM.replace(
+    "  %dot.1 = f32[8,8]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
+    """  %left = f32[8,4,16]{2,1,0} reshape(%a)
+  %right = f32[4,16,8]{2,1,0} reshape(%b)
+  %dot.2 = f32[4,8,8]{2,1,0} dot(%left, %right), lhs_batch_dims={1}, lhs_contracting_dims={2}, \
+rhs_batch_dims={0}, rhs_contracting_dims={1}
+  %zero = f32[] constant(0)
+  %reduce.2 = f32[8,8]{1,0} reduce(%dot.2, %zero), dimensions={0}, to_apply=%add
+""",
+).replace("negate(%dot.1)", "negate(%reduce.2)")
+
+
+def test_a_split_matmul_says_over_how_many_elements_a_part_sums(read: Read) -> None:
+    """Split-K: partial results, which a reduce adds up."""
+    events = history(SnapshotSequence((read(_WHOLE_SUM), read(_SPLIT_SUM))), 0, _DOT)
+    (split,) = [event for event in events if event.event is Event.SPLIT]
+    assert split.why.startswith("sums over 64 → 16 elements; ")

@@ -268,6 +268,8 @@ def _events_between(
         sources = pairing.before
         if event is Event.CLONED and after not in sources and before in targets:
             message = _together(message, _STAYS)
+        elif event is Event.SPLIT:
+            message = _together(_sums_of_part(matching, before, after), message)
     else:
         difference = _difference(matching, before, after)
         if difference is None and pairing.taken_in:
@@ -353,6 +355,14 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     if diff or metadata or swapped:
         return Event.CHANGED, differences, metadata
     return (Event.RENAMED, renamed, "") if renamed else None
+
+
+def _sums_of_part(matching: Matching, before: Place, after: Place) -> str:
+    """Return how many elements a part of a split matmul sums over; '' if it is not another."""
+    old, new = matching.before.find(*before), matching.after.find(*after)
+    if old is None or new is None:
+        return ""
+    return _together(*map(str, compare_sums(matching, (before, old), (after, new)).values()))
 
 
 def _swapped(
