@@ -233,8 +233,8 @@ def _begun(trace: "Trace", stages: "Sequence[SnapshotFiles]") -> Iterator[str]:
 
 
 def _event_lines(event: "HistoryEvent") -> Iterator[str]:
-    former = [source.instruction for source in event.sources if source != event.instruction]
-    became = [target.instruction for target in event.targets if target != event.instruction]
+    former = [source.instruction for source in event.came_from]
+    became = [target.instruction for target in event.became if target != event.instruction]
     why = f"{event.confidence}: {event.reason}"
     yield from _wrapped(str(event.instruction), str(event.event), (former, became), why)
 

@@ -171,6 +171,8 @@ def _with_figures(
             fusions=figures.fusions,
             flops=figures.flops,
             bytes_accessed=figures.bytes_accessed,
+            dead_flops=figures.dead_flops,
+            dead_bytes_accessed=figures.dead_bytes_accessed,
             partitions=figures.partitions,
         )
 

@@ -32,6 +32,10 @@ class SnapshotRecord(Struct, frozen=True):
     """Number of partitions; FLOPs and bytes are for one of them."""
     left_out: str = ""
     """Why it is not of the final snapshot's compilation; empty if nothing indicates that."""
+    dead_flops: int | None = None
+    """The part of `flops` of instructions that no live one uses: a later pass removes these."""
+    dead_bytes_accessed: int | None = None
+    """The same part of `bytes_accessed`."""
 
     @property
     def number_and_pipeline(self) -> str:

@@ -119,6 +119,22 @@ def test_a_group_has_the_partitions_of_its_replicas_unless_ids_are_global(
 @pytest.mark.parametrize(
     ("line", "data"),
     [
+        ("bf16[4]{0} all-reduce(%a), to_apply=%add", 16),
+        ("f64[4]{0} all-reduce(%a), to_apply=%add", 16),
+        ("(f64[4]{0}, f32[4]{0}) all-reduce(%a, %a), to_apply=%add", 32),
+        ("bf16[16]{0} all-gather(%a), dimensions={0}", 64),
+        ("f64[16]{0} all-gather(%a), dimensions={0}", 64),
+        ("(f32[4]{0}, f64[16]{0}) all-gather-start(%a), dimensions={0}", 64),
+    ],
+)
+def test_the_data_has_the_type_that_is_sent(line: str, data: int) -> None:
+    """Of an all-reduce of bf16 elements that gives f32 ones, the wire carries the former."""
+    assert count_data_bytes(site(module(line))) == data
+
+
+@pytest.mark.parametrize(
+    ("line", "data"),
+    [
         ("f32[16]{0} all-gather(%a), dimensions={0}", 64),
         ("f32[1]{0} reduce-scatter(%a), dimensions={0}, to_apply=%add", 16),
         ("(f32[4]{0}, f32[16]{0}) all-gather-start(%a), dimensions={0}", 64),

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from xlareport.analysis.history.events import (
     Event,
     addition,
+    events_between,
     expanded_into,
-    operand_types,
-    retyped_products,
 )
 from xlareport.analysis.history.instruction import SnapshotSequence, history, sources_of
 from xlareport.analysis.matching.match import match
@@ -29,9 +28,7 @@ ENTRY %main (a: f32[8,8], b: f32[8,8]) -> f32[8,8] {
   ROOT %out = f32[8,8]{1,0} negate(%dot.1)
 }
 """
-_NARROW = _WIDE.replace("%x = f32[8,8]{1,0} sine", "%x = bf16[8,8]{1,0} sine")
 _DOT = Place("main", "dot.1")
-_TYPES = "operands f32, f32 → bf16, f32"
 
 
 def test_an_expansion_goes_on_as_its_result_and_where_that_only_moves_data_as_the_work(
@@ -87,36 +84,6 @@ ENTRY %main (a: f32[9]) -> f32[9] {
     assert sources_of(matching, out) == before
     assert sources_of(matching, zero) == sources_of(matching, zeros) == ()
     assert addition(1, zero, pairing).event is Event.ADDED
-
-
-def test_a_product_whose_line_stayed_has_factors_of_another_type(read: Read) -> None:
-    matching = match(read(_WIDE), read(_NARROW))
-    assert [*retyped_products(matching)] == [(_DOT, _DOT)]
-    assert operand_types(matching, _DOT, _DOT) == _TYPES
-
-
-def test_factors_of_one_type_are_not_told(read: Read) -> None:
-    matching = match(read(_WIDE), read(_WIDE.replace("sine", "cosine")))
-    assert not [*retyped_products(matching)]
-
-
-def test_what_is_no_product_has_no_factors(read: Read) -> None:
-    matching = match(read(_WIDE), read(_NARROW))
-    place = Place("main", "out")
-    assert not operand_types(matching, place, place)
-
-
-def test_the_history_says_so_in_both_directions(read: Read) -> None:
-    shots = SnapshotSequence([read(_WIDE), read(_WIDE), read(_NARROW)])
-    for stage in (0, 2):
-        events = history(shots, stage, _DOT)
-        assert [event.reason for event in events if event.event is Event.CHANGED] == [_TYPES]
-
-
-def test_a_renamed_product_says_so_too(read: Read) -> None:
-    shots = SnapshotSequence([read(_WIDE), read(_NARROW.replace("dot.1", "dot.7"))])
-    (event,) = [event for event in history(shots, 0, _DOT) if event.targets]
-    assert event.reason.endswith(_TYPES)
 
 
 def test_a_history_tells_that_a_product_sums_over_fewer_elements(read: Read) -> None:
@@ -303,3 +270,81 @@ ENTRY %main (a: f32[4,8]) -> (f32[4,8], f32[4,8]) {
     }
     assert Event.MERGED in events["pow.2"]
     assert Event.MERGED not in events["pow.1"]
+
+
+_ONE_COPY = """
+ENTRY %main (a: f32[4,8]) -> (f32[4,4], f32[4,8]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %copy.1 = f32[4,8]{0,1} copy(%a)
+  %slice.1 = f32[4,4]{0,1} slice(%copy.1), slice={[0:4], [0:4]}
+  %sine = f32[4,4]{0,1} sine(%slice.1)
+  ROOT %out = (f32[4,4]{0,1}, f32[4,8]{0,1}) tuple(%sine, %copy.1)
+}
+"""
+_TWO_COPIES = _ONE_COPY.replace(
+    "  %slice.1 = f32[4,4]{0,1} slice(%copy.1), slice={[0:4], [0:4]}\n",
+    "  %slice.2 = f32[4,4]{1,0} slice(%a), slice={[0:4], [0:4]}\n"
+    "  %copy.2 = f32[4,4]{0,1} copy(%slice.2)\n",
+).replace("sine(%slice.1)", "sine(%copy.2)")
+
+
+def test_a_clone_says_that_its_original_stays_and_does_not_become_it(read: Read) -> None:
+    matching = match(read(_ONE_COPY), read(_TWO_COPIES))
+    original, clone = Place("main", "copy.1"), Place("main", "copy.2")
+    pairing = matching.pairing_after(clone)
+    (event,) = events_between(matching, 1, pairing, (original, clone))
+    assert (event.event, event.instruction) == (Event.CLONED, clone)
+    assert (event.sources, event.became) == ((original,), (clone,))
+    assert event.why == "a further copy, past %slice.2; the original stays"
+    (event,) = events_between(matching, 1, pairing, (original, original))
+    assert (event.instruction, event.became) == (original, (clone,))
+    assert "stays" not in event.why
+
+
+def test_a_matmul_whose_operands_changed_places_says_so(read: Read) -> None:
+    """What `algsimp` does to save a transpose of the result."""
+    line = (
+        "  %dot.1 = f32[8,8]{1,0} dot(%x, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    )
+    assert line in _WIDE
+    turned = line.replace("(%x, %b)", "(%b, %x)").replace("dims={1}", "dims={}")
+    turned = turned.replace("rhs_contracting_dims={0}", "rhs_contracting_dims={1}")
+    turned = turned.replace("dims={}", "dims={0}").replace("%dot.1", "%dot.2")
+    turned += "  %t = f32[8,8]{1,0} transpose(%dot.2), dimensions={1,0}\n"
+    after = _WIDE.replace(line, turned).replace("negate(%dot.1)", "negate(%t)")
+    events = history(SnapshotSequence((read(_WIDE), read(after))), 0, _DOT)
+    (changed,) = [event for event in events if event.number == 1 and event.targets]
+    assert changed.why.startswith("operands swapped; lhs_contracting_dims: {1} → {0}")
+
+
+_WHOLE_SUM = """
+%add (p: f32[], q: f32[]) -> f32[] {
+  %p = f32[] parameter(0)
+  %q = f32[] parameter(1)
+  ROOT %sum = f32[] add(%p, %q)
+}
+
+ENTRY %main (a: f32[8,64], b: f32[64,8]) -> f32[8,8] {
+  %a = f32[8,64]{1,0} parameter(0)
+  %b = f32[64,8]{1,0} parameter(1)
+  %dot.1 = f32[8,8]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %out = f32[8,8]{1,0} negate(%dot.1)
+}
+"""
+_SPLIT_SUM = _WHOLE_SUM.replace(
+    "  %dot.1 = f32[8,8]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
+    """  %left = f32[8,4,16]{2,1,0} reshape(%a)
+  %right = f32[4,16,8]{2,1,0} reshape(%b)
+  %dot.2 = f32[4,8,8]{2,1,0} dot(%left, %right), lhs_batch_dims={1}, lhs_contracting_dims={2}, \
+rhs_batch_dims={0}, rhs_contracting_dims={1}
+  %zero = f32[] constant(0)
+  %reduce.2 = f32[8,8]{1,0} reduce(%dot.2, %zero), dimensions={0}, to_apply=%add
+""",
+).replace("negate(%dot.1)", "negate(%reduce.2)")
+
+
+def test_a_split_matmul_says_over_how_many_elements_a_part_sums(read: Read) -> None:
+    """Split-K: partial results, which a reduce adds up."""
+    events = history(SnapshotSequence((read(_WHOLE_SUM), read(_SPLIT_SUM))), 0, _DOT)
+    (split,) = [event for event in events if event.event is Event.SPLIT]
+    assert split.why.startswith("sums over 64 → 16 elements; ")

@@ -17,7 +17,7 @@ def test_values_are_set_as_code_and_names_as_names() -> None:
     assert (
         change.written(lambda text: f"`{text}`") == "1 of 2 elements: `f32[8]` → `f32[4]`, and more"
     )
-    assert str(CopyPlace("past %dot", "{0,1}", is_layout=True)) == "past %dot in the layout {0,1}"
+    assert str(CopyPlace("past %dot", "{0,1}", form="layout")) == "past %dot in the layout {0,1}"
     assert str(FusionPlace("f.1")) == "was fused into %f.1"
     assert str(LeftFusion("f.1")) == "moved out of %f.1"
     assert str(BranchPlace("if.1")) == "moved into a branch of %if.1"

@@ -588,6 +588,15 @@ def test_a_dot_that_reads_its_operands_in_the_other_order_has_no_other_layout(re
     assert str(turned.details[0]) == "bf16[4,6]{1,0} → bf16[6,4]{0,1}"
 
 
+def test_so_does_a_convolution_which_says_what_its_dimensions_are_now(read: Read) -> None:
+    """What `convolution-normalizer` does on TPUs: what was the kernel is the input now."""
+    line = "  ROOT %conv.1 = bf16[4,6]{1,0} convolution(%a, %w), dim_labels=fb_io->bf\n"
+    turned = line.replace("(%a, %w)", "(%w, %a)").replace("fb_io->bf", "fb_io->fb")
+    made = step(*(read(_PRODUCT.replace("LINES", lines)) for lines in (line, turned)), "`pass`")
+    assert "swapped the operands of 1 convolution" in made.headline
+    assert "the result has the same shape; dim_labels: fb_io->bf → fb_io->fb" in made.headline
+
+
 def test_a_square_result_of_swapped_operands_has_the_same_shape(read: Read) -> None:
     square = _PRODUCT.replace("bf16[8,6]", "bf16[8,4]").replace("bf16[4,6]", "bf16[4,4]")
     before = f"  ROOT %dot.1 = bf16[4,4]{{1,0}} dot(%a, %w), {_DOT}\n"

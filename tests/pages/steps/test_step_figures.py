@@ -78,3 +78,28 @@ def test_the_effect_of_a_step_is_told_in_a_few_words() -> None:
 def test_bytes_that_grow_many_times_are_written_in_full() -> None:
     (chip,) = effect_chips(StepEffect(), Growth(9, 1, 0, 1, 1000), Growth(9, 1, 0, 1, 27_700))
     assert chip == ("bytes", "+2,670% bytes")
+
+
+def test_work_of_dead_code_is_told_beside_the_figure_that_has_it() -> None:
+    before = Growth(10, 2, 0, 4_000, 8192)
+    after = Growth(14, 2, 0, 2_000, 2048, partitions=4, dead_flops=1_000, dead_bytes_accessed=0)
+    *_, work, moved = step_figures(before, after)
+    device, everywhere = (
+        "2.00 kFLOP (1.00 kFLOP in dead code)",
+        "8.00 kFLOP (4.00 kFLOP in dead code)",
+    )
+    assert work == (
+        "FLOPs",
+        "4.00 kFLOP",
+        f"{device} per device, {everywhere} on all 4",
+        "partitioned",
+    )
+    assert moved[2] == "2.0 KiB per device, 8.0 KiB on all 4"
+    *_, work, _ = step_figures(after, Growth(12, 2, 0, 1_000, 2048, partitions=4))
+    assert work[1:] == (device, "1.00 kFLOP", "\N{MINUS SIGN}1.00 kFLOP")
+
+
+def test_a_step_that_leaves_work_dead_changes_no_total_but_the_figure() -> None:
+    before, after = Growth(10, 2, 0, 2_000, 64), Growth(10, 2, 0, 2_000, 64, dead_flops=1_000)
+    *_, work, _ = step_figures(before, after)
+    assert work == ("FLOPs", "2.00 kFLOP", "2.00 kFLOP (1.00 kFLOP in dead code)", "same total")

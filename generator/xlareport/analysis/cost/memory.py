@@ -77,7 +77,8 @@ class MemoryFigures(Struct, frozen=True):
     live_peak_bytes: int | None
     """The peak of the live-range file: logical sizes, parameters included, without padding.
 
-    It adds all memory spaces, so that it is not the peak of a TPU's HBM.
+    It adds all memory spaces, so that it is not the peak of a TPU's HBM and can exceed
+    `allocated_bytes`.
     """
     temp_bytes: int | None
     """The allocations for temporaries, in addition to parameters, outputs and constants."""

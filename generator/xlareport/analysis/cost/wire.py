@@ -13,10 +13,11 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.shape_sizes import UncountableError, measure_data
+from xlareport.analysis.cost.shape_sizes import UncountableError, count_elements, measure_data
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.hlo.backend_config import read_kernel_strategy
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shape import Shape, bits_of
 from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_groups, parse_pairs
 from xlareport.knowledge.opcodes import opcode_work
 
@@ -31,6 +32,8 @@ _STRATEGIES = {
     "KERNEL_STRATEGY_TRITON_TWO_SHOT": TWO_SHOT,
 }
 _STRATEGY = re.compile(r"[A-Z0-9_]{1,60}")
+_BITS = 8
+"""Of a byte."""
 _ACROSS_BOTH = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 
 
@@ -173,7 +176,10 @@ def wire_share(kind: str, devices: int, algorithm: str = RING) -> Fraction:
 
 
 def count_data_bytes(site: Site) -> int | None:
-    """Return the bytes of the larger of operands and result; None where a shape is not known."""
+    """Return the bytes of the larger of operands and result; None where a shape is not known.
+
+    A result of another element type, into which a convert was folded, counts as the type sent.
+    """
     try:
         if site.instruction.opcode == "ragged-all-to-all":  # others say where the pieces go
             return measure_data(site.operand(0))
@@ -181,9 +187,25 @@ def count_data_bytes(site: Site) -> int | None:
         shape = site.shape
         if site.instruction.opcode in ("all-gather-start", "collective-permute-start"):
             shape = shape.elements[1] if len(shape.elements) > 1 else shape
-        return max(taken, measure_data(shape))
+        return max(taken, _measure_as_sent(site.operands, shape))
     except UncountableError:
         return None
+
+
+def _measure_as_sent(operands: Sequence[Shape], result: Shape) -> int:
+    """Return the bytes of a result, of which each array has the element type of its operand."""
+    parts = result.members
+    if len(parts) != len(operands):
+        return measure_data(result)
+    pairs = zip(operands, parts, strict=True)
+    return sum(_measure_in_type(part, operand.element_type) for operand, part in pairs)
+
+
+def _measure_in_type(shape: Shape, element_type: str) -> int:
+    bits, sent = bits_of(shape.element_type), bits_of(element_type)
+    if not bits or not sent or bits == sent:
+        return measure_data(shape)
+    return -(-count_elements(shape) * sent // _BITS)
 
 
 def group_size(

@@ -6,7 +6,7 @@ matrix operations by precision, all others by type.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -18,7 +18,14 @@ from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.precision import PRODUCTS, name_product
 from xlareport.analysis.cost.shape_sizes import UncountableError
-from xlareport.analysis.cost.totals import Composition, OwnCost, Tallies, Tally, Total
+from xlareport.analysis.cost.totals import (
+    Composition,
+    OwnCost,
+    Tallies,
+    Tally,
+    Total,
+    total_of,
+)
 from xlareport.analysis.cost.wire import CollectiveTraffic, find_traffic
 from xlareport.analysis.cost.xla_count import XlaCount
 from xlareport.hlo.graph import callees_first
@@ -198,6 +205,13 @@ class Costs:
         summed = self._summed(module)
         return summed.composition.own[summed.order[-1].name] if summed else None
 
+    def part(
+        self, module: HloModule, is_meant: Callable[[Computation, Instruction], bool]
+    ) -> Total | None:
+        """Return what some instructions have of a module's total, with what these run."""
+        summed = self._summed(module)
+        return summed and total_of(summed.parts(is_meant))
+
     def _count_module(self, module: HloModule) -> ModuleCost:
         summed = self._summed(module)
         if summed is None:
@@ -236,6 +250,16 @@ class _Summed(NamedTuple):
     order: tuple[Computation, ...]
     composition: Composition
     runs: Runs
+
+    def parts(self, is_meant: Callable[[Computation, Instruction], bool]) -> Iterator[Total]:
+        """Yield the cost of all executions of each instruction that is meant."""
+        for computation in self.order:
+            name = computation.name
+            for local in self.composition.tallies[name].locals:
+                if name not in self.runs.applied and is_meant(computation, local.instruction):
+                    cost = self.composition.cost(computation, local)
+                    cost = cost.arithmetic() if name in self.runs.fused else cost
+                    yield cost * self.runs.times[name].counted
 
 
 def name_bound(unknown_ops: int | None, branches: int | None) -> str:

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from xlareport.analysis.history.events import retyped_products
+from xlareport.analysis.history.operand_types import retyped_operands
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 
@@ -21,9 +21,9 @@ class ChangeIndex:
         for number, matching in matchings:
             before.add(number, matching.spoken_of_before)
             after.add(number, matching.spoken_of_after)
-            for old_product, new_product in retyped_products(matching):
-                before.add(number, (old_product,))
-                after.add(number, (new_product,))
+            for reader, reader_after in retyped_operands(matching):
+                before.add(number, (reader,))
+                after.add(number, (reader_after,))
             before.add(number, _gone_or_renamed(matching))
             after.add(number, _new_or_renamed(matching))
         self._before: Final[_Numbers] = before.of

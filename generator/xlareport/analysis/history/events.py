@@ -11,6 +11,8 @@ from xlareport.analysis.history.continued import (
     without_dead_clones,
     without_left,
 )
+from xlareport.analysis.history.inserted_work import inserted_before
+from xlareport.analysis.history.operand_types import operand_types
 from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.search.pairing import (
     ChangeCause,
@@ -26,15 +28,12 @@ from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.summed_dimensions import compare_sums
-from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import DENSE_PRODUCTS, REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime.english import first_few
-from xlareport.runtime.remembered import remembered
-
-_PRODUCT = "product"
-_FACTORS = 2
 
 
 class Event(StrEnum):
@@ -87,6 +86,21 @@ class HistoryEvent(NamedTuple):
     def stage(self) -> int:
         """Another name of `number`, until 1.0."""
         return self.number
+
+    @property
+    def came_from(self) -> tuple[Place, ...]:
+        """The sources that are worth naming: not what goes on under its name.
+
+        A new fusion may have the name of one that it holds.
+        """
+        if self.event is Event.CREATED:
+            return self.sources
+        return tuple(place for place in self.sources if place != self.instruction)
+
+    @property
+    def became(self) -> tuple[Place, ...]:
+        """The targets that were no source: not an original that stays beside its clone."""
+        return tuple(target for target in self.targets if target not in self.sources)
 
     @property
     def reason(self) -> str:
@@ -223,14 +237,14 @@ def events_between(
 ) -> Iterator[HistoryEvent]:
     """Yield the change between two places that continue each other, if there is any."""
     pairing_event = next(_events_between(matching, number, pairing, places), None)
-    types = operand_types(matching, *places)
-    if types and pairing_event is None:
-        yield HistoryEvent(
-            number, Event.CHANGED, places[1], places[:1], places[1:], Grade.EXACT, types
-        )
-    elif pairing_event is not None and types:
+    inserted = inserted_before(matching, places[1]) if pairing is not None else ""
+    read = _together(operand_types(matching, *places), inserted)
+    if read and pairing_event is None:
+        grade = Grade.MATCHED if inserted else Grade.EXACT
+        yield HistoryEvent(number, Event.CHANGED, places[1], places[:1], places[1:], grade, read)
+    elif pairing_event is not None and read:
         event = Event.CHANGED if pairing_event.event is Event.RENAMED else pairing_event.event
-        yield pairing_event._replace(event=event, why=_together(pairing_event.why, types))
+        yield pairing_event._replace(event=event, why=_together(pairing_event.why, read))
     elif pairing_event is not None:
         yield pairing_event
 
@@ -252,6 +266,10 @@ def _events_between(
         expands = event is Event.EXPANDED
         targets = expanded_into(matching, pairing) if expands else pairing.after
         sources = pairing.before
+        if event is Event.CLONED and after not in sources and before in targets:
+            message = _together(message, _STAYS)
+        elif event is Event.SPLIT:
+            message = _together(_sums_of_part(matching, before, after), message)
     else:
         difference = _difference(matching, before, after)
         if difference is None and pairing.taken_in:
@@ -265,6 +283,10 @@ def _events_between(
             event = Event.REBUILT
     entry = HistoryEvent(number, event, after, sources, targets, grade, message, metadata)
     yield _with_taken_in(matching, pairing, entry) if after == pairing.after[0] else entry
+
+
+_STAYS = "the original stays"
+"""Of a clone: it is named as what the clone comes from, and goes on as it is."""
 
 
 def _is_duplicate(pairing: Pairing, before: Place) -> bool:
@@ -325,13 +347,31 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     diff = compare(old, new, matching.computations)
     diff |= compare_sums(matching, (before, old), (after, new))
     renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
-    differences = _together(*map(str, diff.values()))
+    swapped = _swapped(matching, (before, old), (after, new))
+    differences = _together(swapped, *map(str, diff.values()))
     if not is_in_continued_computation(matching, before, after):
         event, way = _move_event(matching, before, after)
         return event, _together(way, differences), ""  # inlining adds the op_name of the call
-    if diff or metadata:
+    if diff or metadata or swapped:
         return Event.CHANGED, differences, metadata
     return (Event.RENAMED, renamed, "") if renamed else None
+
+
+def _sums_of_part(matching: Matching, before: Place, after: Place) -> str:
+    """Return how many elements a part of a split matmul sums over; '' if it is not another."""
+    old, new = matching.before.find(*before), matching.after.find(*after)
+    if old is None or new is None:
+        return ""
+    return _together(*map(str, compare_sums(matching, (before, old), (after, new)).values()))
+
+
+def _swapped(
+    matching: Matching, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
+) -> str:
+    """Return that a matmul reads its operands in the other order; '' if it does not."""
+    is_product = before[1].opcode == after[1].opcode in DENSE_PRODUCTS
+    operands = compare_operands(matching, before, after) if is_product else {}
+    return "operands swapped" if Kind.TURNED in operands else ""
 
 
 def _move_event(matching: Matching, before: Place, after: Place) -> tuple[Event, str]:
@@ -343,44 +383,3 @@ def _move_event(matching: Matching, before: Place, after: Place) -> tuple[Event,
         return Event.MOVED, f"{left}into %{after.computation}"
     event = Event.FUSED if holder.opcode == "fusion" else Event.MOVED
     return event, f"{'' if event is Event.FUSED else left}into %{holder.name}"
-
-
-def retyped_products(matching: Matching) -> Iterator[tuple[Place, Place]]:
-    """Yield the matmuls, old and new, whose operands have other element types now.
-
-    The line of a matmul stays the same when only the type of an operand changes.
-    """
-    for computation in matching.after.computations:
-        former = matching.computation_before(computation.name)
-        if matching.before.by_name.get(former) is computation:
-            continue
-        for line in _products_of(computation):
-            after = Place(computation.name, line.name)
-            before = matching.partner_before(after)
-            if before is not None and operand_types(matching, before, after):
-                yield before, after
-
-
-def operand_types(matching: Matching, before: Place, after: Place) -> str:
-    """Return the types of a product's factors, as `operands f32, f32 → bf16, f32`; '' if equal."""
-    old = _types(matching.before, before)
-    new = _types(matching.after, after)
-    if old is None or new is None or old == new:
-        return ""
-    return f"operands {', '.join(old)} → {', '.join(new)}"
-
-
-def _types(module: HloModule, place: Place) -> list[str] | None:
-    """Return the operands' element types; None for other opcodes and tuple operands."""
-    line = module.find(*place)
-    if line is None or family_of(line) != _PRODUCT:
-        return None
-    near = module.by_name[place.computation].by_name
-    factors = [near.get(name) for name in [*line.operand_names][:_FACTORS]]
-    types = [factor.shape.element_type for factor in factors if factor is not None]
-    return types if len(types) == _FACTORS and all(types) else None
-
-
-@remembered
-def _products_of(computation: Computation) -> tuple[Instruction, ...]:
-    return tuple(line for line in computation.instructions if family_of(line) == _PRODUCT)

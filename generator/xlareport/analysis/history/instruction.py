@@ -18,6 +18,8 @@ from xlareport.analysis.history.events import (
     removal,
     taken_from,
 )
+from xlareport.analysis.history.heavy_fusions import is_heavy
+from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.result import Matching
@@ -114,7 +116,7 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
         if given is not None:
             event = giving(matching, number, place, given)
             return TrailLink((event,), (step_to(given.source, number - 1), given.source))
-        wrapped = _wrapped(matching, pairing)
+        wrapped = _wrapped(matching, place, pairing)
         following = (step_to(wrapped, number - 1), wrapped) if wrapped else None
         return TrailLink((addition(number, place, pairing),), following)
     return TrailLink(
@@ -124,12 +126,35 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
     )
 
 
-def _wrapped(matching: Matching, pairing: Pairing | None) -> Place | None:
-    """Return the only instruction that a new fusion wraps, or whose result a slice takes out."""
+def _wrapped(matching: Matching, place: Place, pairing: Pairing | None) -> Place | None:
+    """Return the only instruction that a new fusion wraps, or whose result a slice takes out.
+
+    Of several, the only heavy one: the matmul that a fusion was made for. Of several heavy ones,
+    that which gives the result.
+    """
     if pairing is None or pairing.relation is not Relation.FUSED:
         return next(iter(taken_from(pairing)), None) if pairing is not None else None
-    computing = [place for place in pairing.before if not _is_literal(matching.before, place)]
+    computing = [held for held in pairing.before if not _is_literal(matching.before, held)]
+    if len(computing) > 1:
+        computing = _heavy_of(matching, computing)
+    if len(computing) > 1:
+        root = _root_of(matching.after, place)
+        computing = [held for held in computing if matching.partner_after(held) == root]
     return computing[0] if len(computing) == 1 else None
+
+
+def _heavy_of(matching: Matching, places: Sequence[Place]) -> list[Place]:
+    """Return the old places of heavy work that are in no fusion that is among them."""
+    lines = ((place, matching.before.find(*place)) for place in outermost(matching.before, places))
+    return [place for place, line in lines if line is not None and is_heavy(matching.before, line)]
+
+
+def _root_of(module: HloModule, fusion: Place) -> Place | None:
+    """Return what gives the result of a fusion."""
+    line = module.find(*fusion)
+    callee = None if line is None else module.callee(line)
+    root = None if callee is None else callee.root
+    return Place(callee.name, root.name) if callee is not None and root is not None else None
 
 
 def _link_after(snapshots: SnapshotSequence, number: int, place: Place) -> TrailLink:

@@ -71,11 +71,12 @@ class ModuleFigures(Struct, frozen=True):
     live_peak_bytes: int | None = None
     """The peak as the live-range file states it: logical sizes added over all memory spaces.
 
-    It is not the peak of the device's memory: values that share memory count each, memory on a
-    TPU's chip counts as well, and it can be less than the ranges of the file add up to.
+    It is not the peak of the device's memory, which is `occupied_peak_bytes`, and it can exceed
+    `allocated_bytes`: values that share memory count each, and memory on a TPU's chip counts as
+    well. It can also be less than the ranges of the file add up to.
     """
     occupied_peak_bytes: int | None = None
-    """Peak bytes in use of the device memory; None if unknown."""
+    """Peak bytes in use of the device memory, of `allocated_bytes` at most; None if unknown."""
     temp_bytes: int | None = None
 
 

@@ -8,6 +8,7 @@ from msgspec.structs import asdict
 from xlareport.analysis.cost.partitions import computes_per_device
 from xlareport.analysis.cost.totals import Total
 from xlareport.analysis.cost.work import Costs, ModuleCost
+from xlareport.analysis.passes.dead_work import count_dead_work
 from xlareport.analysis.steps.step import ModuleSize, figures_of
 from xlareport.hlo.model import Computation, HloModule
 
@@ -27,19 +28,27 @@ class Growth(ModuleSize, frozen=True):
     bytes_accessed: int | None
     partitions: int = 1
     """Number of partitions; work and bytes are for one of them. 1 before partitioning."""
+    dead_flops: int | None = None
+    """The part of `flops` of instructions that no live one uses; None where `flops` is."""
+    dead_bytes_accessed: int | None = None
+    """The same part of `bytes_accessed`."""
 
 
 def measure_growth(modules: Sequence[HloModule], costs: Costs) -> tuple[Growth, ...]:
     """Return the figures of each snapshot; work that `costs` has counted is reused."""
-    counted = {module: costs.total(module) for module in _chosen(modules)}
-    return tuple(_growth(module, counted.get(module)) for module in modules)
+    chosen = _chosen(modules)
+    counted = {module: costs.total(module) for module in chosen}
+    dead = {module: count_dead_work(module, costs) for module in chosen}
+    return tuple(_growth(module, counted.get(module), dead.get(module)) for module in modules)
 
 
-def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
+def _growth(module: HloModule, cost: Total | ModuleCost | None, dead: Total | None) -> Growth:
     return Growth(
         **asdict(figures_of(module)),
         flops=cost.flops if cost else None,
         bytes_accessed=cost.bytes_accessed if cost else None,
+        dead_flops=dead.flops if dead and cost else None,
+        dead_bytes_accessed=dead.bytes_accessed if dead and cost else None,
         partitions=module.partition_count if computes_per_device(module) else 1,
     )
 

@@ -13,8 +13,8 @@ from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.leftovers import is_idle, unread_heavy
 from xlareport.analysis.source.scopes import scope
+from xlareport.analysis.steps import destinations
 from xlareport.analysis.steps.constants import is_constant
-from xlareport.analysis.steps.destinations import departure, destination, detail_of_copy
 from xlareport.analysis.steps.details import Difference
 from xlareport.analysis.steps.differences import by_weight
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
@@ -155,7 +155,9 @@ class _Reader:
     def _moved(self, pairing: Pairing, before: Place | None, after: Place | None) -> Change:
         kind = kind_of_moved(pairing, before, after)
         balance = self._ledger.balance(pairing.relation, before, after)
-        details = departure(self._matching, before, after) if kind is Kind.SWAPPED else ()
+        details = (
+            destinations.departure(self._matching, before, after) if kind is Kind.SWAPPED else ()
+        )
         return self.change((kind,), before, after, pairing, details, balance=balance)
 
     def _further_change(
@@ -171,7 +173,7 @@ class _Reader:
             change = replace(change, members=())
         if kind is Kind.CLONED and before is not None and after is not None:
             about = before, after, change.opcodes[1], change.reason
-            detail = detail_of_copy(self._matching, *about)
+            detail = destinations.detail_of_copy(self._matching, *about)
             change = replace(change, details=(detail,)) if detail else change
         if kind in _GONE and before and self._folding.folds(before):
             kind = Kind.FOLDED
@@ -222,10 +224,11 @@ class _Reader:
             result.pop(Kind.ATTRIBUTES, None)  # its number only says how many are before it
         home = self._matching.computations.get(before.computation, before.computation)
         if home != after.computation:
-            result |= destination(self._matching, before, after, new.opcode)
+            result |= destinations.destination(self._matching, before, after, new.opcode)
             stands = before in pairing.after or self._matching.after.find(*before) is old
             if Kind.MOVED in result and stands:
-                yield self.change((Kind.CLONED,), before, after, pairing, balance=balance)
+                details = destinations.type_of_copy(old, new)
+                yield self.change((Kind.CLONED,), before, after, pairing, details, balance=balance)
                 return
         else:
             result |= compare_operands(self._matching, (before, old), (after, new))

@@ -71,7 +71,7 @@ def _clause(change: Change) -> str:
         renamed = f"{'now' if change.balance else 'renamed to'} {_bare(change.after)}"
         template += f" ({renamed if change.opcodes[0] == change.opcodes[1] else f'now {new}'})"
         template += ", {detail}" if change.kind is Kind.SWAPPED and change.details else ""
-    elif change.kind is Kind.CLONED and change.details:
+    elif _has_place(change):
         template += " {detail}"
     return f"{template}{_regrouping(change)}".format(
         old=old,
@@ -89,6 +89,14 @@ def _clause(change: Change) -> str:
         result=_result_name(change),
         link=f"; {_bare(change.after)}" if len(change.members) > 1 else ", which",
     )
+
+
+def _has_place(change: Change) -> bool:
+    """Return whether a clone says where it is or which form it has; so may a whole computation."""
+    whole = change.kind is Kind.COPIED and any(
+        isinstance(detail, CopyPlace) for detail in change.details[:1]
+    )
+    return whole or (change.kind is Kind.CLONED and bool(change.details))
 
 
 def _is_left_renamed(change: Change) -> bool:

@@ -121,7 +121,7 @@ def _is_inlined(matching: Matching, place: Place) -> bool:
 def detail_of_copy(
     matching: Matching, before: Place, after: Place, opcode: str, reason: Reason
 ) -> Difference:
-    """Return what a copy has of its own: loop or branch, what it stands past, shape or layout."""
+    """Return what a copy has of its own: its loop or branch, what it stands past, or its shape."""
     if isinstance(reason, FirstIteration):
         return "before the loop"
     if isinstance(reason, InBranch):
@@ -132,12 +132,25 @@ def detail_of_copy(
     if old is None or new is None or old.opcode != new.opcode or new.shape.elements:
         return where
     differences = compare_shapes(old.shape, new.shape)
-    for kind in (Kind.SHAPE, Kind.LAYOUT):
+    if Kind.TYPE in differences:
+        return _in_type(new, where)
+    for kind, form in ((Kind.SHAPE, "shape"), (Kind.LAYOUT, "layout")):
         difference = differences.get(kind)
         if isinstance(difference, ShapeChange):
             shape = turned(matching, before, after) if kind is Kind.LAYOUT else None
-            return CopyPlace(where, (shape or difference).after, kind is Kind.LAYOUT and not shape)
+            return CopyPlace(where, (shape or difference).after, "shape" if shape else form)
     return where
+
+
+def type_of_copy(old: Instruction, new: Instruction) -> tuple[Difference, ...]:
+    """Return the element type of a copy that differs from its original in nothing else."""
+    if new.shape.elements or Kind.TYPE not in compare_shapes(old.shape, new.shape):
+        return ()
+    return (_in_type(new),)
+
+
+def _in_type(copy: Instruction, where: str = "") -> CopyPlace:
+    return CopyPlace(where, copy.shape.element_type, "element type")
 
 
 def _loop_of_copy(matching: Matching, before: Place, after: Place, opcode: str) -> str:

@@ -32,13 +32,14 @@ class ShapeChange(Struct, frozen=True):
 
 
 class CopyPlace(Struct, frozen=True):
-    """Where a copy is, and that it has another shape or layout."""
+    """Where a copy is, and that it has another shape, element type or layout."""
 
     where: str
     """`into the loop %while.1`, `past %dot.2`; '' beside the original."""
     shape: str
-    """The shape; of one that differs in the layout, the layout."""
-    is_layout: bool = False
+    """The shape; of one that differs in the layout or the element type, that."""
+    form: str = "shape"
+    """What it has of its own: `shape`, `element type` or `layout`."""
     more: str = ""
     """`; the original has no live users`."""
 
@@ -48,8 +49,7 @@ class CopyPlace(Struct, frozen=True):
 
     def written(self, coded: Callable[[str], str], code: Callable[[str], str]) -> str:
         """Return it with the names in it as `coded` and the shape as `code` sets them."""
-        form = "layout" if self.is_layout else "shape"
-        return f"{coded(self.where)} in the {form} {code(self.shape)}{self.more}".lstrip()
+        return f"{coded(self.where)} in the {self.form} {code(self.shape)}{self.more}".lstrip()
 
 
 class FusionPlace(Struct, frozen=True):

@@ -15,7 +15,7 @@ from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.loop_elements import given_values
 from xlareport.hlo.model import HloModule, Instruction
-from xlareport.hlo.opcode_groups import COMMUTATIVE
+from xlareport.hlo.opcode_groups import COMMUTATIVE, DENSE_PRODUCTS
 from xlareport.runtime import english, units
 from xlareport.runtime.graphs import reachable
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -72,7 +72,7 @@ def compare_operands(
     result: dict[Kind, Difference] = {}
     if other:
         result[kind] = f"uses {', '.join(named)}{equal}"
-    if old.opcode == new.opcode == "dot" and _are_swapped(matching, read, reads):
+    if old.opcode == new.opcode in DENSE_PRODUCTS and _are_swapped(matching, read, reads):
         result[Kind.TURNED] = _turned(old.shape.text, new.shape.text)
     return result
 

@@ -13,6 +13,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import live_computations
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.details import CopyPlace
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.operands import Operand, behind
@@ -323,7 +324,8 @@ def _clone(change: Change) -> Change:
     if change.kind is Kind.HOISTED:
         return replace(change, balance=1)
     kind = Kind.CLONED
-    return replace(change, kind=kind, kinds=(kind,), details=(), numbering=False, balance=1)
+    details = tuple(detail for detail in change.details if isinstance(detail, CopyPlace))
+    return replace(change, kind=kind, kinds=(kind,), details=details, numbering=False, balance=1)
 
 
 def _of_clone(matching: Matching, change: Change) -> Change | None:

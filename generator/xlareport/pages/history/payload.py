@@ -153,15 +153,16 @@ def _count_and_first(standings: Sequence[InstructionState], table: _InstructionS
 def _event(event: HistoryEvent) -> list[Any]:
     """Return an event; names that it keeps, and the reason of a mere new name, go without saying.
 
-    The grade is its first letter.
+    The grade is its first letter. A new fusion may have the name of one that it holds.
     """
-    renamed = event.event is Event.RENAMED
+    renamed, created = event.event is Event.RENAMED, event.event is Event.CREATED
+    itself = event.instruction.instruction
     return [
         event.number,
         str(event.event),
         str(event.instruction),
-        _names(event.sources, event.instruction),
-        _names(event.targets, event.instruction),
+        _names(event.sources, "" if created else itself),
+        _names(event.became, itself),
         str(event.confidence)[0],
         "" if renamed else _shortened(_reason(event)),
     ]
@@ -172,12 +173,10 @@ def _reason(event: HistoryEvent) -> str:
     return "; ".join(filter(None, (event.why, "other metadata" if event.metadata else "")))
 
 
-def _names(places: Sequence[Place], itself: Place) -> list[str | int]:
+def _names(places: Sequence[Place], itself: str) -> list[str | int]:
     """Return the other names; a number at the end counts those that are not listed."""
     shown: list[str | int] = [
-        place.instruction
-        for place in places[:_NAMES_LISTED]
-        if place.instruction != itself.instruction
+        place.instruction for place in places[:_NAMES_LISTED] if place.instruction != itself
     ]
     more = len(places) - _NAMES_LISTED
     return [*shown, more] if more > 0 else shown

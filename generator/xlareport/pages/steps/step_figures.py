@@ -1,6 +1,7 @@
 """The figures of a step for the page script: before, after, and the difference."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.overview import bytes_share
@@ -13,6 +14,8 @@ StepFigure = tuple[str, str, str, str]
 
 _COARSE = 10
 """Seconds from which on a time of whole seconds is precise enough."""
+_SAME_TOTAL = "same total"
+"""In the place of a difference, where only the part of dead code is another."""
 _Write = Callable[[int], str]
 
 
@@ -86,27 +89,48 @@ def _figures(before: Growth, after: Growth) -> Iterator[StepFigure]:
     for what, old, new, write in rows:
         if old is not None and new is not None:
             yield what, write(old), write(new), _difference(new - old, write)
-    yield from _work("FLOPs", (before, before.flops), (after, after.flops), _flops)
-    moved = (before, before.bytes_accessed), (after, after.bytes_accessed)
-    yield from _work("bytes accessed", *moved, units.byte_size)
+    work = (_Work(known, known.flops, known.dead_flops, _flops) for known in (before, after))
+    yield from _compare_work("FLOPs", *work)
+    moved = (
+        _Work(known, known.bytes_accessed, known.dead_bytes_accessed, units.byte_size)
+        for known in (before, after)
+    )
+    yield from _compare_work("bytes accessed", *moved)
 
 
-def _work(
-    what: str, before: tuple[Growth, int | None], after: tuple[Growth, int | None], write: _Write
-) -> Iterator[StepFigure]:
+class _Work(NamedTuple):
+    """A figure of the work of a snapshot, the part of it that dead code has, and its unit."""
+
+    snapshot: Growth
+    value: int | None
+    dead: int | None
+    write: _Write
+
+    @property
+    def words(self) -> str:
+        """The figure, with the part of dead code, if there is any."""
+        dead = f" ({self.write(self.dead)} in dead code)" if self.dead else ""
+        return f"{self.write(self.value or 0)}{dead}"
+
+
+def _compare_work(what: str, before: _Work, after: _Work) -> Iterator[StepFigure]:
     """Yield a figure that is per device once the module is partitioned.
 
     The partitioning step has no difference: the other devices do the rest of the work.
     """
-    (was, old), (now, new) = before, after
-    if old is None or new is None:
+    if before.value is None or after.value is None:
         return
-    if now.partitions <= was.partitions:  # fewer: it is only written otherwise
-        named = f"{what} per device" if now.partitions > 1 else what
-        yield named, write(old), write(new), _difference(new - old, write)
+    parts, write = after.snapshot.partitions, after.write
+    if parts <= before.snapshot.partitions:  # fewer: it is only written otherwise
+        named = f"{what} per device" if parts > 1 else what
+        change = _difference(after.value - before.value, write)
+        same = _SAME_TOTAL if before.dead != after.dead and before.words != after.words else ""
+        yield named, before.words, after.words, change or same
     else:
-        whole = f"{write(new * now.partitions)} on all {now.partitions:,}"
-        yield what, write(old), f"{write(new)} per device, {whole}", "partitioned"
+        dead = after.dead * parts if after.dead is not None else None
+        whole = after._replace(value=after.value * parts, dead=dead)
+        divided = f"{after.words} per device, {whole.words} on all {parts:,}"
+        yield what, before.words, divided, "partitioned"
 
 
 def _flops(value: int) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
@@ -117,3 +118,53 @@ def test_a_branch_that_lost_an_element_of_its_argument_is_a_clone(read: Read) ->
     matching = match(read(_BRANCH), read(_BRANCH[:end] + narrow + entry))
     assert not [place for place in matching.added if place.computation == "branch.clone"]
     assert matching.partner_before(Place("branch.clone", "sum.1")) == Place("branch", "sum")
+
+
+_ADDS = """
+%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %sum = f32[] add(%x, %y)
+}
+"""
+_REDUCED = """
+ENTRY %main (a: bf16[4,8], zero: f32[]) -> f32[4] {
+  %a = bf16[4,8]{1,0} parameter(0)
+  %zero = f32[] parameter(1)
+  %wide = f32[4,8]{1,0} convert(%a)
+  ROOT %reduce.1 = f32[4]{0} reduce(%wide, %zero), dimensions={1}, to_apply=%add
+}
+"""
+_NARROW_ADDS = """
+%add.clone (x.1: bf16[], y.1: bf16[]) -> bf16[] {
+  %x.1 = bf16[] parameter(0)
+  %y.1 = bf16[] parameter(1)
+  ROOT %sum.1 = bf16[] add(%x.1, %y.1)
+}
+"""
+_NARROWED = """
+ENTRY %main (a: bf16[4,8], zero: f32[]) -> f32[4] {
+  %a = bf16[4,8]{1,0} parameter(0)
+  %zero = f32[] parameter(1)
+  %low = bf16[] convert(%zero)
+  %reduce.2 = bf16[4]{0} reduce(%a, %low), dimensions={1}, to_apply=%add.clone
+  ROOT %high = f32[4]{0} convert(%reduce.2)
+}
+"""
+
+
+def test_a_reducer_that_was_cloned_in_another_type_is_made_of_the_former(read: Read) -> None:
+    """What `tpu-reduce-rewriter` does, before a later pass removes the reducer without callers."""
+    matching = match(read(_ADDS + _REDUCED), read(_ADDS + _NARROW_ADDS + _NARROWED))
+    for name in ("x", "y", "sum"):
+        pairing = matching.pairing_after(Place("add.clone", f"{name}.1"))
+        assert pairing is not None
+        assert pairing.before == (Place("add", name),)
+        known = pairing.known_of(pairing.before[0], Place("add.clone", f"{name}.1"))
+        assert known == (Grade.MATCHED, "%add.clone is made of %add")
+
+
+def test_the_account_says_in_which_type_it_was_cloned(read: Read) -> None:
+    made = step(read(_ADDS + _REDUCED), read(_ADDS + _NARROW_ADDS + _NARROWED))
+    words = " ".join((made.headline, *made.account))
+    assert "`%add` was cloned to `%add.clone` in the element type `bf16`" in words

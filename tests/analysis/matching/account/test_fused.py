@@ -99,7 +99,8 @@ def test_a_former_fusion_inside_another_is_named_with_what_it_held(read: Read) -
     )
     pairing = made_of(read(former), read(after))
     assert {place.instruction for place in pairing.before} >= {"loop_fusion", "tan", "wide.1"}
-    assert pairing.reason == "fuses 5 instructions"
+    assert pairing.reason == "fuses 5 instructions and 2 fusions"
+    assert len(pairing.before) == 5 + 2
 
 
 OUTPUT = """

@@ -433,3 +433,77 @@ def test_a_result_that_a_fusion_took_in_is_no_fusion(read: Read) -> None:
             (link.before.instruction.opcode, link.after.instruction.opcode) for link in search.links
         }
         assert opcodes == {("compare", "compare"), ("while", "while")}
+
+
+_SELECTED = """
+%ge (x: f32[], y: f32[]) -> pred[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %more = pred[] compare(%x, %y), direction=GE
+}
+
+%add (v: f32[], w: f32[]) -> f32[] {
+  %v = f32[] parameter(0)
+  %w = f32[] parameter(1)
+  ROOT %sum = f32[] add(%v, %w)
+}
+
+ENTRY %main (a: f32[8,8], b: f32[4,4], zero: f32[]) -> f32[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[4,4]{1,0} parameter(1)
+  %zero = f32[] parameter(2)
+  ROOT %pool = f32[8,8]{1,0} select-and-scatter(%a, %b, %zero), window={size=2x2 stride=2x2}, \
+select=%ge, scatter=%add
+}
+"""
+_SELECTED_NARROW = """
+%ge.1 (x.1: bf16[], y.1: bf16[]) -> pred[] {
+  %x.1 = bf16[] parameter(0)
+  %y.1 = bf16[] parameter(1)
+  ROOT %more.1 = pred[] compare(%x.1, %y.1), direction=GE
+}
+
+%add.1 (v.1: bf16[], w.1: bf16[]) -> bf16[] {
+  %v.1 = bf16[] parameter(0)
+  %w.1 = bf16[] parameter(1)
+  ROOT %sum.1 = bf16[] add(%v.1, %w.1)
+}
+
+ENTRY %main (a: f32[8,8], b: f32[4,4], zero: f32[]) -> f32[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[4,4]{1,0} parameter(1)
+  %zero = f32[] parameter(2)
+  %a.1 = bf16[8,8]{1,0} convert(%a)
+  %b.1 = bf16[4,4]{1,0} convert(%b)
+  %low = bf16[] convert(%zero)
+  %pool.1 = bf16[8,8]{1,0} select-and-scatter(%a.1, %b.1, %low), window={size=2x2 stride=2x2}, \
+select=%ge.1, scatter=%add.1
+  ROOT %out = f32[8,8]{1,0} convert(%pool.1)
+}
+"""
+
+
+def test_computations_in_other_types_are_paired_line_by_line_as_their_callers(read: Read) -> None:
+    matching = match(read(_SELECTED), read(_SELECTED_NARROW))
+    for name in ("ge/x", "ge/y", "ge/more", "add/v", "add/w", "add/sum"):
+        home, line = name.split("/")
+        pairing = matching.pairing_before(Place(home, line))
+        after = Place(f"{home}.1", f"{line}.1")
+        if pairing is None:
+            assert matching.partner_after(Place(home, line)) == after
+            continue
+        assert pairing.after == (after,)
+        assert pairing.grade is not Grade.GUESSED
+
+
+def test_a_computation_that_does_something_else_is_not_paired_line_by_line(read: Read) -> None:
+    other = _SELECTED_NARROW.replace("add(%v.1, %w.1)", "maximum(%v.1, %w.1)")
+    matching = match(read(_SELECTED), read(other))
+    assert matching.partner_after(Place("add", "sum")) != Place("add.1", "sum.1")
+
+
+def test_a_reducer_that_changed_in_place_goes_on_under_other_names(read: Read) -> None:
+    other = _SELECTED_NARROW.replace("%add.1", "%add").replace("%ge.1", "%ge")
+    other = other.replace("%sum.1", "%total")
+    matching = match(read(_SELECTED), read(other))
+    assert matching.partner_after(Place("add", "sum")) == Place("add", "total")

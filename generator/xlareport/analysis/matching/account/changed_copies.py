@@ -8,6 +8,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.computations import unpaired
 from xlareport.analysis.matching.sides.facts import callees_of
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.retyped import retyped_lines
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.grades import Grade, weakest
 
@@ -27,7 +28,7 @@ def changed_copies(search: Search) -> Iterator[CopiedLine]:
     for name in unpaired(search.computations, 1):
         for old, grade in _called_before(search, name, grades):
             known = before.get(old)
-            lines = [] if known is None else _lines_alike(search, known, after[name])
+            lines = [] if known is None else _lines_taken_over(search, known, after[name])
             if any(new.opcode != "parameter" for _, new in lines):
                 for line, new in lines:
                     yield CopiedLine(Place(old, line), Place(name, new.name), grade)
@@ -51,6 +52,14 @@ def _called_before(
             linked = node if node in grades else partner.partner
             grade = grades.get(linked, Grade.MATCHED) if linked is not None else Grade.MATCHED
             yield other.called[position][1], weakest((grade, Grade.MATCHED))
+
+
+def _lines_taken_over(
+    search: Search, old: Computation, new: Computation
+) -> list[tuple[str, Instruction]]:
+    """Return the names of old lines with the new lines that do the same, maybe in other types."""
+    retyped = retyped_lines(old, new, search.forms)
+    return [*retyped.items()] if retyped else _lines_alike(search, old, new)
 
 
 def _lines_alike(

@@ -1,6 +1,7 @@
 """The sources of new fusions and calls: where their instructions were in the old module."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 
 from msgspec import Struct
@@ -11,6 +12,7 @@ from xlareport.analysis.matching.sides.facts import TRANSPARENT, called_by
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime import english, units
 from xlareport.runtime.graphs import reachable
 
 _UNMATCHED = Pairing((), (), Grade.GUESSED, "no pairing", Relation.ADDED)
@@ -23,6 +25,8 @@ class FusionSource(Struct, frozen=True):
     """The old places of its contents, and the old fusions that contained these."""
     sources: int
     """Number of these that are neither fusions nor calls."""
+    holders: Mapping[str, int]
+    """Numbers of the others by opcode."""
     held: int
     """Number of instructions inside, without nested fusions and calls; 0 if it was not read."""
     new: int
@@ -34,13 +38,17 @@ class FusionSource(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """Return the counts: `17 instructions and 2 new`."""
-        text = f"{self.sources:,} instruction{'' if self.sources == 1 else 's'}"
-        text += f" and {self.new:,} new" if self.new else ""
+        """Return the counts: `17 instructions, 3 fusions and 2 new`."""
+        counts = [units.plural(self.sources, "instruction")]
+        counts += [units.plural(count, opcode) for opcode, count in self.holders.items()]
+        counts += [f"{self.new:,} new"] if self.new else []
+        text = english.listing(counts)
         difference = self.held - self.new - self.sources
         if self.held and difference:
             more = "expanded" if self.expands else "copies"
-            text += f", as {self.held - self.new:,} ({more if difference > 0 else 'duplicates'})"
+            held = units.plural(self.held - self.new, "instruction")
+            count = held if self.holders else f"{self.held - self.new:,}"
+            text += f", as {count} ({more if difference > 0 else 'duplicates'})"
         return text
 
 
@@ -71,7 +79,9 @@ class FusionSources:
         """Return the sources of a new fusion or call; `known` are those of its body."""
         line = self._after.find(*holder)
         held = None if line is None else self._instructions_inside(line)
-        former = known if held is None else [place for place in known if self._is_holder(place)]
+        former = (
+            known if held is None else [place for place in known if self._opcode_of_holder(place)]
+        )
         places = dict.fromkeys(former)
         new, grades = 0, []
         for place, is_holder in held or ():
@@ -80,9 +90,11 @@ class FusionSources:
             if not is_holder:
                 new += not sources
                 grades.append(grade if sources else Grade.MATCHED)
+        opcodes = Counter(map(self._opcode_of_holder, places))
         return FusionSource(
             places=tuple(places),
-            sources=sum(not self._is_holder(place) for place in places),
+            sources=opcodes[""],
+            holders={opcode: count for opcode, count in opcodes.items() if opcode},
             held=len(grades),
             new=new,
             grade=weakest(grades) if grades else Grade.MATCHED,
@@ -169,10 +181,10 @@ class FusionSources:
                     waiting += inner
         return held
 
-    def _is_holder(self, place: Place) -> bool:
-        """Whether a place before is a fusion or call."""
+    def _opcode_of_holder(self, place: Place) -> str:
+        """Return the opcode of a place before that is a fusion or call; empty of any other."""
         line = self._before.find(*place)
-        return line is not None and line.opcode in TRANSPARENT
+        return line.opcode if line is not None and line.opcode in TRANSPARENT else ""
 
 
 def outermost(module: HloModule, places: Sequence[Place]) -> tuple[Place, ...]:

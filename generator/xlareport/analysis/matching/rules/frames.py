@@ -15,6 +15,7 @@ from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import callees_of
 from xlareport.analysis.matching.sides.graph import Frame, Node, opcode_of, opened_root
 from xlareport.analysis.matching.sides.parameters import can_continue, is_part
+from xlareport.analysis.matching.sides.retyped import retyped_lines
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Instruction
@@ -45,6 +46,7 @@ def _pair_called(search: Search, old: str, new: str, call: NodePair) -> None:
     if ours == theirs:
         _link_lines(search, frame, other, call.grade)
     else:
+        _link_retyped(search, frame, other)
         _link_by_number(search, frame, other)
 
 
@@ -116,7 +118,21 @@ def arguments(search: Search) -> None:
         if frame is None or other is None or frame.caller or other.caller:
             continue
         if len(frame.computation.parameters) == len(other.computation.parameters):
+            _link_retyped(search, frame, other)
             _link_by_number(search, frame, other)
+
+
+def _link_retyped(search: Search, frame: Frame, other: Frame) -> None:
+    """Pair the lines in other element types of two computations that do the same apart from these.
+
+    What has the same type as before has the same value then, which other rules find.
+    """
+    home = frame.computation
+    for name, same in retyped_lines(home, other.computation, search.forms).items():
+        line = home.by_name[name]
+        if line.shape.plain != same.shape.plain:
+            reason = "the same line of a computation in other element types"
+            _link(search, frame.node(line), other.node(same), reason)
 
 
 def passed(search: Search) -> None:

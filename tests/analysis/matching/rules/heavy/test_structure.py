@@ -206,6 +206,32 @@ def test_what_only_guessed_landmarks_tell_apart_is_a_guess_too(read: Read) -> No
         assert pairing(matching, name).grade is Grade.GUESSED
 
 
+def _of_one_op(text: str, *dots: str) -> str:
+    """Give two dots one framework op, and let them sum over dimensions of other numbers."""
+    for number, name in enumerate(dots):
+        head, line, rest = re.split(rf"(%{re.escape(name)} = .*)", text, maxsplit=1)
+        summed = line.replace("rhs_contracting_dims={0}", f"rhs_contracting_dims={{{number}}}")
+        text = f'{head}{summed}, metadata={{op_name="f/dot"}}{rest}'
+    return text
+
+
+def test_two_dots_of_one_op_are_told_apart_by_the_dimensions_that_they_sum_over(read: Read) -> None:
+    """The two of a backward pass read the same operand, and nothing else may be sure."""
+    before, after = (
+        _of_one_op(SIBLINGS, "left", "right"),
+        _of_one_op(DIVIDED_SIBLINGS, "dot.1", "dot.2"),
+    )
+    matching = match(read(before), read(after))
+    for old, new in (("left", "dot.1"), ("right", "dot.2")):
+        claim = pairing(matching, old)
+        assert (claim.after, claim.grade) == ((Place("main.9_spmd", new),), Grade.MATCHED)
+    again = after.replace("rhs_contracting_dims={1}", "rhs_contracting_dims={0}")
+    matching = match(
+        read(before.replace("rhs_contracting_dims={1}", "rhs_contracting_dims={0}")), read(again)
+    )
+    assert pairing(matching, "left").grade is Grade.GUESSED
+
+
 _LOCATED = """HloModule m
 
 FileNames

@@ -653,3 +653,66 @@ def test_a_transpose_to_another_order_before_the_work_undoes_nothing(read: Read)
     pairing = match(read(_ROTATED), read(after)).pairing_after(_at("turned.1"))
     assert pairing is not None
     assert not pairing.before
+
+
+_LARGEST = """
+HloModule m
+
+%max (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %largest = f32[] maximum(%x, %y)
+}
+
+ENTRY %main (a: bf16[4,8], least: f32[]) -> (f32[4], f32[4,8]) {
+  %a = bf16[4,8]{1,0} parameter(0)
+  %least = f32[] parameter(1)
+  %wide = f32[4,8]{1,0} convert(%a)
+  %reduce.1 = f32[4]{0} reduce(%wide, %least), dimensions={1}, to_apply=%max
+  %sine = f32[4]{0} sine(%reduce.1)
+  %exp = f32[4,8]{1,0} exponential(%wide)
+  ROOT %out = (f32[4]{0}, f32[4,8]{1,0}) tuple(%sine, %exp)
+}
+"""
+_NARROW_MAX = """
+%max.clone.1 (x.1: bf16[], y.1: bf16[]) -> bf16[] {
+  %x.1 = bf16[] parameter(0)
+  %y.1 = bf16[] parameter(1)
+  ROOT %largest.1 = bf16[] maximum(%x.1, %y.1)
+}
+
+ENTRY"""
+_LARGEST_NARROW = (
+    _LARGEST.replace("\nENTRY", _NARROW_MAX)
+    .replace(
+        "  %reduce.1 = f32[4]{0} reduce(%wide, %least), dimensions={1}, to_apply=%max\n",
+        """  %convert.7 = bf16[] convert(%least)
+  %reduce.47 = bf16[4]{0} reduce(%a, %convert.7), dimensions={1}, to_apply=%max.clone.1
+  %convert.8 = f32[4]{0} convert(%reduce.47)
+""",
+    )
+    .replace("sine(%reduce.1)", "sine(%convert.8)")
+)
+
+
+def test_a_convert_of_a_narrowed_reduction_is_no_copy_of_one_that_is_read_as_before(
+    read: Read,
+) -> None:
+    """What `tpu-reduce-rewriter` does: the sum of converted elements is another value."""
+    pairing = match(read(_LARGEST), read(_LARGEST_NARROW)).pairing_after(_at("convert.8"))
+    assert pairing is not None
+    assert not pairing.before
+    assert str(pairing.reason) == "inserted between %reduce.47 and %sine"
+
+
+def test_a_convert_that_only_a_reduction_read_was_moved_past_it(read: Read) -> None:
+    texts = (
+        text.replace("exponential(%wide)", "exponential(%b)")
+        for text in (_LARGEST, _LARGEST_NARROW)
+    )
+    texts = (text.replace("least: f32[])", "least: f32[], b: f32[4,8])") for text in texts)
+    other = "  %b = f32[4,8]{1,0} parameter(2)\n  %wide"
+    before, after = (read(text.replace("  %wide", other, 1)) for text in texts)
+    made = step(before, after, "`tpu-reduce-rewriter`")
+    words = " ".join((made.headline, *made.account))
+    assert "`%wide` in `main` was moved past" in words

@@ -4,7 +4,9 @@ Each pair is a landmark for the next ones. Clear pairs come first; among instruc
 else distinguishes, the order decides, which is graded as a guess.
 """
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from xlareport.analysis.matching.rules.frames import called
@@ -176,7 +178,32 @@ class _Structure:
         for node, other in pairs_in_order(self._search, nodes, best.nodes):
             self._link(node, other, Grade.GUESSED, reason)
 
+    @cached_property
+    def _works(self) -> tuple[Counter[Hashable], Counter[Hashable]]:
+        """How many differing instructions of each module are of one framework op and form."""
+        old, new = (
+            Counter(self._work(node) for node in side.nodes if family_of(node.instruction))
+            for side in (self._search.before, self._search.after)
+        )
+        return old, new
+
+    def _work(self, node: Node) -> Hashable:
+        """Return a node's framework op, opcode and attributes; None without a framework op."""
+        form, op_name = self._search.forms.of(node.instruction), origin(node)
+        return (op_name, form.opcode, form.attributes) if op_name else None
+
+    def _is_sole(self, node: Node, other: Node) -> bool:
+        """Return whether two nodes alone are of their framework op, opcode and attributes.
+
+        Two matmuls of one op differ in the dimensions that they sum over, as in a backward pass.
+        """
+        work = self._work(node)
+        alike = work is not None and work == self._work(other)
+        return alike and all(works[work] == 1 for works in self._works)
+
     def _link(self, node: Node, other: Node, grade: Grade, reason: str) -> None:
+        if grade is Grade.GUESSED and self._is_sole(node, other):
+            grade, reason = Grade.MATCHED, "the only one of its framework op and attributes"
         if not link_wrapped(self._search, node, other, grade, reason):
             self._search.link(node, other, grade, reason)
         del self._open[node]

@@ -20,14 +20,17 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.data_operands import is_data
 from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.leftovers import is_dead
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.model import Instruction
-from xlareport.hlo.opcode_groups import REARRANGEMENTS, TUPLES
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, REARRANGEMENTS, TUPLES
 from xlareport.knowledge.grades import Grade
 
 _LOWERED = REARRANGEMENTS | {"convert", "negate"}
 """Opcodes that are done to a result in the place of an operand."""
+_SUMS = MATRIX_PRODUCTS | {"reduce", "reduce-window"}
+"""Opcodes whose result has elements that are combined of several ones of an operand."""
 _MOST_MOVES = 4
 _MOST_PAIRS = 100
 _AGAIN = "a further copy, on moved data"
@@ -65,12 +68,26 @@ def _note_lowered(search: Search, before: Node, after: Node) -> None:
             continue
         if not _moves_from(search, read, now) or not is_data(after.instruction, place):
             continue
+        if _gives_other_values(search, after, read):
+            continue
         for user, _ in search.after.users.get(after, ()):
             alike = user.instruction.opcode == read.instruction.opcode
             if not alike or not _gives_result(user, before):
                 continue  # it is of another value, such as the move of a further operand
             if is_free(user) and user not in search.copies:
                 search.copies[user] = read, Past(after.instruction.name, of_copy=True)
+
+
+def _gives_other_values(search: Search, passed: Node, move: Node) -> bool:
+    """Return whether a move of a result is of new values, while the operand's is read as before.
+
+    A sum of converted elements that is narrowed and converted is no further convert of these. The
+    negative of a sum is the sum of the negatives.
+    """
+    itself = node_after(search, move)
+    stays = itself is not None and not is_dead(itself)
+    sums = passed.instruction.opcode in _SUMS and move.instruction.opcode != "negate"
+    return stays and sums
 
 
 def _gives_result(move: Node, before: Node) -> bool:
