@@ -6,7 +6,10 @@ from functools import cached_property
 from xlareport.analysis.matching.account.combined_parts import reasons_by_partial_results
 from xlareport.analysis.matching.account.computed_elements import computed_element
 from xlareport.analysis.matching.account.copies_by_name import CopiesByName
-from xlareport.analysis.matching.account.copy_starts import reason_of_copy_start
+from xlareport.analysis.matching.account.copy_starts import (
+    reason_of_copy_start,
+    reason_of_sliced_copy,
+)
 from xlareport.analysis.matching.account.fused_copies import FusedCopies
 from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.inserted_fusions import inserted_fusion
@@ -285,7 +288,7 @@ class Additions:
         """Yield what a node does for instructions of the old module."""
         yield from reasons_by_partial_results(self._search.after, node)
         given = reason_of_copy_start(self._search.after, node)
-        given = given or reason_of_buffer(self._search, node)
+        given = given or reason_of_sliced_copy(node) or reason_of_buffer(self._search, node)
         if given:
             yield Grade.MATCHED, given
         taken = taken_out(self._search, self._joined, node)
