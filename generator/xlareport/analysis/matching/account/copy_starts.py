@@ -16,7 +16,7 @@ _SLICE_STARTS = frozenset({"async-start", "slice-start"})
 _SLICE_DONES = frozenset({"async-done", "slice-done"})
 _JOIN = "ConcatBitcast"
 _PARTS = 2
-"""Elements of the shape of a start: the result, the operand and a context; of slices the operand is first."""
+"""Elements of the shape of a start: result, operand and context; of slices the operand is first."""
 
 
 def reason_of_copy_start(side: Side, node: Node) -> str:
