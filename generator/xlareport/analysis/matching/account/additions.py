@@ -13,6 +13,7 @@ from xlareport.analysis.matching.account.copy_starts import (
 from xlareport.analysis.matching.account.fused_copies import FusedCopies
 from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.inserted_fusions import inserted_fusion
+from xlareport.analysis.matching.account.joined_pads import list_joined_pads
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.moved_starts import list_moved_starts
 from xlareport.analysis.matching.account.originals import (
@@ -327,8 +328,9 @@ class Additions:
 
     @cached_property
     def _known_reasons(self) -> Mapping[Node, str]:
-        """Why parts of regrouped sums, and start values of loops with their sums, were added."""
-        return self._search.regrouped | list_moved_starts(self._search)
+        """Why parts of regrouped sums, joined pads, and start values of loops were added."""
+        search = self._search
+        return search.regrouped | list_joined_pads(search) | list_moved_starts(search)
 
     @cached_property
     def _joined(self) -> Mapping[Node, Node]:
