@@ -251,3 +251,26 @@ def test_a_broadcast_that_repeats_nothing_is_passed_as_a_reshape(read: Read) -> 
         place = Place("main", f"root.{number}")
         assert matching.partner_after(place) == Place("main", f"r.{number}")
         assert matching.partner_after(Place("main", f"less.{number}")) is None
+
+
+def test_a_copy_of_a_transpose_to_another_layout_is_not_the_transpose(read: Read) -> None:
+    head = "ENTRY %main (a: f32[4,6], b: f32[2,2]) -> f32[3,4,2] {\n"
+    given = "  %a = f32[4,6]{1,0} parameter(0)\n  %b = f32[2,2]{1,0} parameter(1)\n"
+    contracted = "lhs_contracting_dims={2}, rhs_contracting_dims={0}"
+    op = ', metadata={op_name="turn"}'
+    before = (
+        f"{head}{given}  %split = f32[4,3,2]{{2,1,0}} reshape(%a){op}\n"
+        f"  %turned = f32[3,4,2]{{2,0,1}} transpose(%split), dimensions={{1,0,2}}{op}\n"
+        f"  ROOT %dot = f32[3,4,2]{{2,1,0}} dot(%turned, %b), {contracted}\n}}\n"
+    )
+    after = (
+        "%fused (p: f32[4,6]) -> f32[3,4,2] {\n  %p = f32[4,6]{1,0} parameter(0)\n"
+        f"  %bits = f32[4,3,2]{{2,1,0}} bitcast(%p){op}\n"
+        f"  %turned.9 = f32[3,4,2]{{2,0,1}} transpose(%bits), dimensions={{1,0,2}}{op}\n"
+        f"  ROOT %copy.9 = f32[3,4,2]{{2,1,0}} copy(%turned.9){op}\n}}\n\n{head}{given}"
+        "  %fusion = f32[3,4,2]{2,1,0} fusion(%a), kind=kLoop, calls=%fused\n"
+        f"  ROOT %dot = f32[3,4,2]{{2,1,0}} dot(%fusion, %b), {contracted}\n}}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "turned")) == Place("fused", "turned.9")
+    assert matching.partner_after(Place("main", "split")) == Place("fused", "bits")

@@ -14,6 +14,7 @@ from xlareport.analysis.matching.search.nodes import (
     same_type,
 )
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
@@ -153,6 +154,17 @@ def are_moves_of_op(node: Node, other: Node) -> bool:
     message = origin(node)
     moves = {node.instruction.opcode, other.instruction.opcode} <= REARRANGEMENTS
     return moves and bool(message) and message == origin(other)
+
+
+def move_laid_out(graph: Graph, node: Node, other: Node) -> Node | None:
+    """Return the free move, like an old one, whose result a new copy only gives another layout."""
+    line, read = node.instruction, graph.operands(other)[:1]
+    if line.opcode not in _NO_COPIES or other.instruction.opcode != "copy" or not read:
+        return None
+    (source, path), known = read[0], read[0][0].instruction
+    alike = line.opcode == known.opcode and line.shape.dimensions == known.shape.dimensions
+    alike = alike and dimension_numbers(line) == dimension_numbers(known)
+    return source if alike and not path and is_free(source) else None
 
 
 def work_behind(graph: Graph, node: Node, other: Node) -> Node:

@@ -17,6 +17,7 @@ from xlareport.analysis.matching.rules.sources import (
     copy_behind,
     crossed_copies,
     has_like_behind,
+    move_laid_out,
     passed_by,
     same_move_behind,
     sources_behind,
@@ -316,7 +317,8 @@ class _Spread:
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair of an operation and its counterpart, if only a move was inserted."""
         node = behind_no_op(self._search.before, node, other)
-        copy = copy_behind(self._search.after.graph, node, other)
+        graph = self._search.after.graph
+        copy = copy_behind(graph, node, other) or move_laid_out(graph, node, other)
         if copy is not None or opcode_of(other) == "constant" or are_moves_of_op(node, other):
             return node, copy or other  # what was folded into a constant is the move
         ours, theirs = self._search.before.graph, self._search.after.graph
