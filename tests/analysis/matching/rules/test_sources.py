@@ -274,3 +274,34 @@ def test_a_copy_of_a_transpose_to_another_layout_is_not_the_transpose(read: Read
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "turned")) == Place("fused", "turned.9")
     assert matching.partner_after(Place("main", "split")) == Place("fused", "bits")
+
+
+_NEGATED = """
+%plus (u: f32[], v: f32[]) -> f32[] {
+  %u = f32[] parameter(0)
+  %v = f32[] parameter(1)
+  ROOT %w = f32[] add(%u, %v)
+}
+
+ENTRY %main (a: f32[4,8], b: f32[4]) -> f32[4] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %zero = f32[] constant(0)
+  %neg = f32[4,8]{1,0} negate(%a)
+  %sum = f32[4]{0} reduce(%neg, %zero), dimensions={1}, to_apply=%plus
+  %one = f32[4,1]{1,0} reshape(%sum)
+  %same = f32[4]{0} reduce(%one, %zero), dimensions={1}, to_apply=%plus
+  ROOT %out = f32[4]{0} add(%same, %b)
+}
+"""
+
+
+def test_a_sum_over_one_element_is_not_the_work_that_is_done_on_its_operand(read: Read) -> None:
+    after = _NEGATED.replace("reduce(%neg,", "reduce(%a,").replace("add(%same,", "add(%negate,")
+    gone = ("  %one", "  %same")
+    after = "\n".join(line for line in after.splitlines() if not line.startswith(gone))
+    after = after.replace("  ROOT %out", "  %negate = f32[4]{0} negate(%sum)\n  ROOT %out")
+    before, now = read(_NEGATED), read(after)
+    assert match(before, now).partner_before(Place("main", "negate")) != Place("main", "same")
+    account = " ".join(step(before, now).account)
+    assert "`%neg` in `main` was moved past `%sum` (now `%negate`)" in account
