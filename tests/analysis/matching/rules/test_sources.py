@@ -305,3 +305,25 @@ def test_a_sum_over_one_element_is_not_the_work_that_is_done_on_its_operand(read
     assert match(before, now).partner_before(Place("main", "negate")) != Place("main", "same")
     account = " ".join(step(before, now).account)
     assert "`%neg` in `main` was moved past `%sum` (now `%negate`)" in account
+
+
+def test_a_reciprocal_of_what_a_reshape_read_is_not_the_reshape(read: Read) -> None:
+    head = "ENTRY %main (a: f32[4,8], b: f32[4,1]) -> f32[4,8] {\n"
+    given = "  %a = f32[4,8]{1,0} parameter(0)\n  %b = f32[4,1]{1,0} parameter(1)\n"
+    op = ', metadata={op_name="div"}'
+    turned = "dimensions={0}"
+    before = (
+        f"{head}{given}  %root = f32[4,1]{{1,0}} sqrt(%b)\n"
+        f"  %flat = f32[4]{{0}} reshape(%root){op}\n"
+        f"  %wide = f32[4,8]{{1,0}} broadcast(%flat), {turned}{op}\n"
+        f"  ROOT %out = f32[4,8]{{1,0}} add(%a, %wide)\n}}\n"
+    )
+    after = (
+        f"{head}{given}  %root = f32[4,1]{{1,0}} sqrt(%b)\n"
+        "  %one = f32[] constant(1)\n  %ones = f32[4]{0} broadcast(%one), dimensions={}\n"
+        "  %bits = f32[4]{0} bitcast(%root)\n  %over = f32[4]{0} divide(%ones, %bits)\n"
+        f"  %wide = f32[4,8]{{1,0}} broadcast(%over), {turned}{op}\n"
+        f"  ROOT %out = f32[4,8]{{1,0}} add(%a, %wide)\n}}\n"
+    )
+    partner = match(read(before), read(after)).partner_before(Place("main", "over"))
+    assert partner is None

@@ -7,6 +7,7 @@ from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.matching.search.nodes import (
     has_same_origin,
     is_free,
+    node_after,
     origin,
     read_at,
     same_count,
@@ -179,6 +180,34 @@ def work_behind(graph: Graph, node: Node, other: Node) -> Node:
                 break
             work = source
     return work if is_free(work) else other
+
+
+def works_on_moved(search: Search, node: Node, other: Node) -> bool:
+    """Return whether new work reads what a move read, so that it is no continuation of the move.
+
+    `x / repeated(y)` as `x * repeated(1 / y)`: the reciprocal is not a reshape of `y` on its way.
+    """
+    if node.instruction.opcode not in _NO_COPIES or other.instruction.opcode in _NO_WORK:
+        return False
+    behind = sources_behind(search.before.graph, node, past_paired=True)
+    moved = {node_after(search, source) for source in behind} - {None}
+    graph = search.after.graph
+    return any(
+        source in moved
+        for read, _ in graph.operands(other)
+        for source in (read, *sources_behind(graph, read, past_paired=True))
+    )
+
+
+_NO_WORK = REARRANGEMENTS | {
+    "broadcast",
+    "constant",
+    "convert",
+    "iota",
+    "pad",
+    "parameter",
+    "slice",
+}
 
 
 def _moves_nothing(move: Node, source: Node) -> bool:

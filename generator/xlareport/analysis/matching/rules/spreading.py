@@ -22,6 +22,7 @@ from xlareport.analysis.matching.rules.sources import (
     same_move_behind,
     sources_behind,
     work_behind,
+    works_on_moved,
 )
 from xlareport.analysis.matching.rules.stand_ins import (
     PASSING,
@@ -125,6 +126,7 @@ class _Spread:
                 if not (is_free(node) and is_free(other) and could_do_its_work(node, other)):
                     continue
                 again = is_done_again(search.before, node, other)
+                again = again or works_on_moved(search, node, other)
                 again = again or behind_neutral(search.before, node, other) is not node
                 if not again and not self._continues_elsewhere(node, other):
                     self._link(node, other, f"{name_new_use(after, other)} instead", before)
