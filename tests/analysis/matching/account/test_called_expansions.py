@@ -121,16 +121,16 @@ def test_what_is_in_the_computation_of_a_call_is_what_one_was_expanded_into(read
 
 def test_all_results_of_an_outlined_generator_are_of_its_expansion(read: Read) -> None:
     """The next state is made of the old one and of constants; what nothing reads is no part."""
-    before = f"""HloModule m
+    before = """HloModule m
 
-ENTRY %main (s: u32[2]) -> (u32[2], u32[8]) {{
-  %s = u32[2]{{0}} parameter(0)
-  %rng.1 = (u32[2]{{0}}, u32[8]{{0}}) rng-bit-generator(%s), algorithm=rng_philox
-  %state = u32[2]{{0}} get-tuple-element(%rng.1), index=0
-  %bits = u32[8]{{0}} get-tuple-element(%rng.1), index=1
-  %used = u32[8]{{0}} not(%bits)
-  ROOT %out = (u32[2]{{0}}, u32[8]{{0}}) tuple(%state, %used)
-}}
+ENTRY %main (s: u32[2]) -> (u32[2], u32[8]) {
+  %s = u32[2]{0} parameter(0)
+  %rng.1 = (u32[2]{0}, u32[8]{0}) rng-bit-generator(%s), algorithm=rng_philox
+  %state = u32[2]{0} get-tuple-element(%rng.1), index=0
+  %bits = u32[8]{0} get-tuple-element(%rng.1), index=1
+  %used = u32[8]{0} not(%bits)
+  ROOT %out = (u32[2]{0}, u32[8]{0}) tuple(%state, %used)
+}
 """
     inner = """%rng (p: u32[2]) -> (u32[2], u32[8]) {
   %p = u32[2]{0} parameter(0)

@@ -24,9 +24,10 @@ _Pairs = list[tuple[Node, Node]]
 
 def unrepeated(search: Search) -> None:
     """Pair removed work with the same work on data that is repeated after it, else note a copy."""
-    linked = ((link.after, link.before) for link in search.links)
     new = any(_repeats(node) for node in search.after.open())
-    if not new and not any(_repeats(node) and not _repeats(was) for node, was in linked):
+    if not new and not any(
+        _repeats(link.after) and not _repeats(link.before) for link in search.links
+    ):
         return
     search.evaluate()
     linked: dict[Node, _Pairs] = {}
