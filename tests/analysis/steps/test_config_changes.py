@@ -46,6 +46,11 @@ EIGHTS = "b 8, c 8, d 8, e 8, f"
         ("", {"a": {"b": False, "c": {"d": "INVALID"}}}, "set a to defaults"),
         ("", {"a": {"b": {"c": 1}}}, "set a"),
         ("", {"a": "0", "b": {"c": False}, "d": 2}, 'set d to 2, set a to "0", set b to defaults'),
+        ("", {"a": []}, "set empty fields"),
+        ({"a": 1, "b": 2}, {"a": "1", "b": 3}, "changed b from 2 to 3"),
+        ({"a": {"b": 1}}, {"a": {"b": "1"}, "c": {"lists": []}}, "set empty fields"),
+        ({"a": {"b": 1}}, {"a": {"b": "1"}}, "wrote the same values in another form"),
+        ({"a": True}, {"a": "True"}, 'changed a from true to "True"'),
         ("", dict.fromkeys("abcdef", 1), "set a to 1, set b to 1, set c to 1, set d to 1, 2 more"),
     ],
 )
@@ -57,7 +62,6 @@ def test_fields_that_differ(read: Read, before: object, after: object, words: st
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("", {"a": []}),
         ("", "{a}"),
         ("[1]", {"a": 1}),
         ({"a": 1}, ""),
@@ -72,6 +76,7 @@ def test_what_has_no_fields_that_differ(read: Read, before: object, after: objec
     ("after", "only"),
     [
         ({"a": "0", "b": {"c": False}, "d": "MODE_INVALID", "e": 0.0, "f": False}, True),
+        ({"a": [], "b": {"lists": []}}, True),
         ({"a": "0", "b": {"c": 1}}, False),
         ({"a": {"b": {"c": 1}}}, False),
     ],

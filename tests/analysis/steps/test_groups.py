@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.analysis.steps.details import ConfigChange, FieldChange
+from xlareport.analysis.steps.details import AttributesChange, ConfigChange, FieldChange
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade
@@ -145,4 +145,31 @@ def test_how_many_got_the_values_of_the_example_is_told_where_they_differ(
     ]
     [group] = grouped(changed)
     assert f"to [{example}]" in str(group.examples[0].details[0])
+    assert group.repetition == repetition
+
+
+@pytest.mark.parametrize(
+    ("texts", "repetition"),
+    [
+        (
+            ("dims: {0} → {1}", "dims: {2} → {1}", "dims: {2} → {1}"),
+            "one of 3, 2 with these values",
+        ),
+        (("dims: {0} → {1}",) * 2, "one of 2"),
+        (("reads %a", "reads %b"), "one of 2"),
+        (("sharding: none → {de…", "sharding: none → {re…"), "one of 2"),
+    ],
+)
+def test_how_many_got_the_numbers_of_the_example_but_not_names_or_what_is_cut(
+    texts: tuple[str, ...], repetition: str
+) -> None:
+    kind = Kind.SHARDING if "sharding" in texts[0] else Kind.ATTRIBUTES
+    details = [
+        text if kind is Kind.SHARDING else AttributesChange(("dims",), text) for text in texts
+    ]
+    changed = [
+        replace(change(kind, f"dot.{number}"), kinds=(kind,), details=(detail,))
+        for number, detail in enumerate(details)
+    ]
+    [group] = grouped(changed)
     assert group.repetition == repetition

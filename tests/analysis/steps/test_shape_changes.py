@@ -60,3 +60,15 @@ def test_of_a_tuple_in_another_order_only_layouts_changed() -> None:
         "{1,0}", "{0,1}", lead="1 of 3 elements, ", tail=", and elements in another order"
     )
     assert compare_shapes(old, new) == {Kind.LAYOUT: change}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("{%" + "a" * 40 + ", %" + "b" * 40 + "}", "{%" + "a" * 40 + ", …"),
+        ("{%" + "a" * 55 + ", %b}", "{%" + "a" * 55 + ", …"),
+        ("%" + "a" * 80, "%" + "a" * 58 + "…"),
+    ],
+)
+def test_a_long_text_ends_with_a_whole_name(text: str, shown: str) -> None:
+    assert shortened("", text).after == shown

@@ -28,7 +28,16 @@ def config_change(before: Instruction, after: Instruction) -> ConfigChange | Non
         fields = sorted(_changes(old or {}, new, 0), key=lambda field: field.is_default)
     except RecursionError:  # equality of what is nested too deeply
         return None
+    if not fields and old != new:
+        fields = [_quiet_field(old or {}, new)]
     return ConfigChange(tuple(fields)) if fields else None
+
+
+def _quiet_field(old: Mapping[str, object], new: Mapping[str, object]) -> FieldChange:
+    """Return what is written where no field states anything else than before."""
+    if new.keys() - old.keys():
+        return FieldChange("set", "empty fields", is_default=True)
+    return FieldChange("wrote", "the same values", " in another form", is_default=True)
 
 
 def _changes(
@@ -37,7 +46,7 @@ def _changes(
     """Yield the fields that differ, those inside of others by their own names."""
     for name in {**new, **old}:
         was, now = old.get(name), new.get(name)
-        if was == now or (_is_empty(was, 0) and _is_empty(now, 0)):
+        if _is_same(was, now) or (_is_empty(was, 0) and _is_empty(now, 0)):
             continue
         if depth < _DEEPEST and isinstance(was, dict) and isinstance(now, dict):
             yield from _changes(was, now, depth + 1)
@@ -50,6 +59,14 @@ def _changes(
             yield FieldChange(
                 "changed", name, f"{_value_words(' from ', was)}{_value_words(' to ', now)}"
             )
+
+
+def _is_same(was: object, now: object) -> bool:
+    """Whether two values are equal; protos in JSON have 64-bit numbers as words, such as "1"."""
+    one_is_word = isinstance(was, str) != isinstance(now, str)
+    if one_is_word and not isinstance(was, bool) and not isinstance(now, bool):
+        return isinstance(was, str | int) and isinstance(now, str | int) and str(was) == str(now)
+    return was == now
 
 
 def _choices(value: object) -> str:

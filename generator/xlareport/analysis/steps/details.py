@@ -102,7 +102,7 @@ class FieldChange(Struct, frozen=True):
     """A field of a backend config that was set, changed or cleared."""
 
     action: str
-    """`set`, `changed` or `cleared`."""
+    """`set`, `changed` or `cleared`; `wrote` if only the form differs."""
     name: str
     values: str = ""
     """Words for its values: ` to "0"`, ` with block_m 16 and block_n 8`; empty if too long."""

@@ -53,6 +53,8 @@ _COUNTED_IF_ALONE = frozenset(
     {Kind.ATTRIBUTES, Kind.CONFIG, Kind.METADATA, Kind.MOVED, Kind.OPERANDS}
 )
 """Kinds that mostly follow from a weightier one, counted in full where one did not."""
+_OF_VALUES = frozenset({Kind.ATTRIBUTES, Kind.CONFIG, Kind.SHARDING})
+"""Kinds of which an example reads as what all of a group got."""
 _REASONS = frozenset({Kind.SPLIT, Kind.TURNED})
 """Kinds from which all others of the same instruction follow."""
 _Key = tuple[Kind, tuple[str, str], str, tuple[str, ...]]
@@ -93,7 +95,7 @@ class ChangeGroup(Struct, frozen=True):
     into: tuple[frozenset[Place], ...] = ()
     """Of merged and of new fusions, the fusions that each change ends in."""
     alike: int | None = None
-    """Of changes of configs, how many set the values that the first one sets."""
+    """Of changes of configs, attributes and shardings, how many got the values of the first one."""
 
     @property
     def examples(self) -> tuple[Change, ...]:
@@ -287,7 +289,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
     layers = _layers(members)
     alike = layers.total() == len(members) and len(set(map(mask_numbers, scopes))) == 1
     even = alike and len(layers) > 1 and len(set(layers.values())) == 1
-    values = _config_values(members) if kind is Kind.CONFIG else {}
+    values = _told_values(kind, members)
     surest = sorted(members, key=lambda member: _example_rank(member, values))
     return ChangeGroup(
         kind=kind,
@@ -316,9 +318,14 @@ def _example_rank(change: Change, values: Mapping[str, int]) -> tuple[int, bool,
     return doubt(change.grade), not change.scoped, -values.get(str(_detail(change)), 0)
 
 
-def _config_values(members: Iterable[Change]) -> Counter[str]:
-    """Return how many instructions got the same values in their backend configs."""
-    return Counter(str(_detail(member)) for member in members)
+def _told_values(kind: Kind, members: Sequence[Change]) -> Counter[str]:
+    """Return how many instructions got the same values; empty for kinds that no reader expects so.
+
+    Names of instructions differ always, and of a text that is cut the rest may differ.
+    """
+    values = Counter(str(_detail(member)) for member in members if kind in _OF_VALUES)
+    told = kind is Kind.CONFIG or not any("%" in text or "…" in text for text in values)
+    return values if told else Counter()
 
 
 def _involved(kind: Kind, members: Iterable[Change]) -> frozenset[Place]:

@@ -15,6 +15,8 @@ from xlareport.runtime import units
 _SPACE = re.compile(r"S\(\d{1,9}\)")
 _TILES = re.compile(r"T\([^()]*\)|(?<=\))\([^()]*\)")
 """Each tile of `T(8,128)(4,1)`."""
+_IN_NAME = re.compile(r"%[\w.\-]*")
+"""What is up to a place in a name."""
 _SHORT = 60
 _LEAD = 12
 """Characters that both texts share and that are shown, before the first that differs."""
@@ -205,4 +207,10 @@ def _since(text: str, same: int) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
+    """Return a text without its end if it is long; no name of an instruction is cut."""
+    if len(text) <= _SHORT:
+        return text
+    kept = text[: _SHORT - 1]
+    name = kept.rfind("%")
+    is_cut = name > 0 and _IN_NAME.fullmatch(text, name, _SHORT) is not None
+    return f"{kept[:name] if is_cut else kept}…"

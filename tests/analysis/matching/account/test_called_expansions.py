@@ -119,6 +119,46 @@ def test_what_is_in_the_computation_of_a_call_is_what_one_was_expanded_into(read
         assert call.reason == f"calls what %solve.{number} was expanded into"
 
 
+def test_all_results_of_an_outlined_generator_are_of_its_expansion(read: Read) -> None:
+    """The next state is made of the old one and of constants; what nothing reads is no part."""
+    before = """HloModule m
+
+ENTRY %main (s: u32[2]) -> (u32[2], u32[8]) {
+  %s = u32[2]{0} parameter(0)
+  %rng.1 = (u32[2]{0}, u32[8]{0}) rng-bit-generator(%s), algorithm=rng_philox
+  %state = u32[2]{0} get-tuple-element(%rng.1), index=0
+  %bits = u32[8]{0} get-tuple-element(%rng.1), index=1
+  %used = u32[8]{0} not(%bits)
+  ROOT %out = (u32[2]{0}, u32[8]{0}) tuple(%state, %used)
+}
+"""
+    inner = """%rng (p: u32[2]) -> (u32[2], u32[8]) {
+  %p = u32[2]{0} parameter(0)
+  %key = u32[] constant(3528531795)
+  %twice = u32[] add(%key, %key)
+  %keys = u32[2]{0} broadcast(%twice), dimensions={}
+  %next = u32[2]{0} add(%p, %keys)
+  %idle = u32[] add(%twice, %key)
+  %ids = u32[8]{0} iota(), iota_dimension=0
+  %first = u32[1]{0} slice(%p), slice={[0:1]}
+  %wide = u32[8]{0} broadcast(%first), dimensions={0}
+  %mixed = u32[8]{0} xor(%ids, %wide)
+  ROOT %both = (u32[2]{0}, u32[8]{0}) tuple(%next, %mixed)
+}
+"""
+    after = before.replace("ENTRY", f"{inner}\nENTRY").replace(
+        "rng-bit-generator(%s), algorithm=rng_philox", "call(%s), to_apply=%rng"
+    )
+    after = after.replace("%rng.1", "%call.1")
+    matching = match(read(before), read(after))
+    pairing = matching.pairing_before(Place("main", "rng.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    names = {place.instruction for place in pairing.after}
+    assert {"both", "mixed", "next", "keys", "twice", "key"} <= names
+    assert "idle" not in names
+
+
 def test_a_call_of_a_computation_that_was_there_is_no_expansion(read: Read) -> None:
     head = _OUTLINED[: _OUTLINED.index("ENTRY")].removeprefix("HloModule m\n")
     before = _FACTORS.replace("\nENTRY", f"{head}\nENTRY").replace(

@@ -37,3 +37,41 @@ def test_a_fusion_of_other_values_stands_between_nothing(read: Read) -> None:
     other = _WRAPPED.replace("fusion(%given)", "fusion(%b)")
     pairing = match(read(_PLAIN), read(other)).pairing_after(Place("main", "fusion.1"))
     assert pairing is None or "inserted" not in str(pairing.reason)
+
+
+_PLAIN_LOOP = """
+%body (s: (s32[], f32[8,4], f32[4,4])) -> (s32[], f32[8,4], f32[4,4]) {
+  %s = (s32[], f32[8,4]{1,0}, f32[4,4]{1,0}) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %x = f32[8,4]{1,0} get-tuple-element(%s), index=1
+  %w = f32[4,4]{1,0} get-tuple-element(%s), index=2
+  %dot.1 = f32[8,4]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %t = (s32[], f32[8,4]{1,0}, f32[4,4]{1,0}) tuple(%i, %dot.1, %w)
+}
+
+%condition (c: (s32[], f32[8,4], f32[4,4])) -> pred[] {
+  %c = (s32[], f32[8,4]{1,0}, f32[4,4]{1,0}) parameter(0)
+  %j = s32[] get-tuple-element(%c), index=0
+  ROOT %less = pred[] compare(%j, %j), direction=LT
+}
+
+ENTRY %main (a: (s32[], f32[8,4], f32[4,4])) -> (s32[], f32[8,4], f32[4,4]) {
+  %a = (s32[], f32[8,4]{1,0}, f32[4,4]{1,0}) parameter(0)
+  ROOT %while.1 = (s32[], f32[8,4]{1,0}, f32[4,4]{1,0}) while(%a), condition=%condition, body=%body
+}
+"""
+_WRAPPED_LOOP = """
+%bitcast_fusion.1 (p: f32[4,4]) -> f32[4,4] {
+  %p = f32[4,4]{1,0} parameter(0)
+  ROOT %bitcast.1 = f32[4,4]{1,0} bitcast(%p)
+}
+""" + _PLAIN_LOOP.replace("dot(%x, %w)", "dot(%x, %fusion.1)").replace(
+    "  %dot.1",
+    "  %fusion.1 = f32[4,4]{1,0} fusion(%w), kind=kLoop, calls=%bitcast_fusion.1\n  %dot.1",
+)
+
+
+def test_a_fusion_of_a_bitcast_of_what_a_loop_carries(read: Read) -> None:
+    pairing = match(read(_PLAIN_LOOP), read(_WRAPPED_LOOP)).pairing_after(Place("body", "fusion.1"))
+    assert pairing is not None
+    assert str(pairing.reason) == "inserted between %w and %dot.1"

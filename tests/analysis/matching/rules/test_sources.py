@@ -251,3 +251,79 @@ def test_a_broadcast_that_repeats_nothing_is_passed_as_a_reshape(read: Read) -> 
         place = Place("main", f"root.{number}")
         assert matching.partner_after(place) == Place("main", f"r.{number}")
         assert matching.partner_after(Place("main", f"less.{number}")) is None
+
+
+def test_a_copy_of_a_transpose_to_another_layout_is_not_the_transpose(read: Read) -> None:
+    head = "ENTRY %main (a: f32[4,6], b: f32[2,2]) -> f32[3,4,2] {\n"
+    given = "  %a = f32[4,6]{1,0} parameter(0)\n  %b = f32[2,2]{1,0} parameter(1)\n"
+    contracted = "lhs_contracting_dims={2}, rhs_contracting_dims={0}"
+    op = ', metadata={op_name="turn"}'
+    before = (
+        f"{head}{given}  %split = f32[4,3,2]{{2,1,0}} reshape(%a){op}\n"
+        f"  %turned = f32[3,4,2]{{2,0,1}} transpose(%split), dimensions={{1,0,2}}{op}\n"
+        f"  ROOT %dot = f32[3,4,2]{{2,1,0}} dot(%turned, %b), {contracted}\n}}\n"
+    )
+    after = (
+        "%fused (p: f32[4,6]) -> f32[3,4,2] {\n  %p = f32[4,6]{1,0} parameter(0)\n"
+        f"  %bits = f32[4,3,2]{{2,1,0}} bitcast(%p){op}\n"
+        f"  %turned.9 = f32[3,4,2]{{2,0,1}} transpose(%bits), dimensions={{1,0,2}}{op}\n"
+        f"  ROOT %copy.9 = f32[3,4,2]{{2,1,0}} copy(%turned.9){op}\n}}\n\n{head}{given}"
+        "  %fusion = f32[3,4,2]{2,1,0} fusion(%a), kind=kLoop, calls=%fused\n"
+        f"  ROOT %dot = f32[3,4,2]{{2,1,0}} dot(%fusion, %b), {contracted}\n}}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "turned")) == Place("fused", "turned.9")
+    assert matching.partner_after(Place("main", "split")) == Place("fused", "bits")
+
+
+_NEGATED = """
+%plus (u: f32[], v: f32[]) -> f32[] {
+  %u = f32[] parameter(0)
+  %v = f32[] parameter(1)
+  ROOT %w = f32[] add(%u, %v)
+}
+
+ENTRY %main (a: f32[4,8], b: f32[4]) -> f32[4] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %zero = f32[] constant(0)
+  %neg = f32[4,8]{1,0} negate(%a)
+  %sum = f32[4]{0} reduce(%neg, %zero), dimensions={1}, to_apply=%plus
+  %one = f32[4,1]{1,0} reshape(%sum)
+  %same = f32[4]{0} reduce(%one, %zero), dimensions={1}, to_apply=%plus
+  ROOT %out = f32[4]{0} add(%same, %b)
+}
+"""
+
+
+def test_a_sum_over_one_element_is_not_the_work_that_is_done_on_its_operand(read: Read) -> None:
+    after = _NEGATED.replace("reduce(%neg,", "reduce(%a,").replace("add(%same,", "add(%negate,")
+    gone = ("  %one", "  %same")
+    after = "\n".join(line for line in after.splitlines() if not line.startswith(gone))
+    after = after.replace("  ROOT %out", "  %negate = f32[4]{0} negate(%sum)\n  ROOT %out")
+    before, now = read(_NEGATED), read(after)
+    assert match(before, now).partner_before(Place("main", "negate")) != Place("main", "same")
+    account = " ".join(step(before, now).account)
+    assert "`%neg` in `main` was moved past `%sum` (now `%negate`)" in account
+
+
+def test_a_reciprocal_of_what_a_reshape_read_is_not_the_reshape(read: Read) -> None:
+    head = "ENTRY %main (a: f32[4,8], b: f32[4,1]) -> f32[4,8] {\n"
+    given = "  %a = f32[4,8]{1,0} parameter(0)\n  %b = f32[4,1]{1,0} parameter(1)\n"
+    op = ', metadata={op_name="div"}'
+    turned = "dimensions={0}"
+    before = (
+        f"{head}{given}  %root = f32[4,1]{{1,0}} sqrt(%b)\n"
+        f"  %flat = f32[4]{{0}} reshape(%root){op}\n"
+        f"  %wide = f32[4,8]{{1,0}} broadcast(%flat), {turned}{op}\n"
+        f"  ROOT %out = f32[4,8]{{1,0}} add(%a, %wide)\n}}\n"
+    )
+    after = (
+        f"{head}{given}  %root = f32[4,1]{{1,0}} sqrt(%b)\n"
+        "  %one = f32[] constant(1)\n  %ones = f32[4]{0} broadcast(%one), dimensions={}\n"
+        "  %bits = f32[4]{0} bitcast(%root)\n  %over = f32[4]{0} divide(%ones, %bits)\n"
+        f"  %wide = f32[4,8]{{1,0}} broadcast(%over), {turned}{op}\n"
+        f"  ROOT %out = f32[4,8]{{1,0}} add(%a, %wide)\n}}\n"
+    )
+    partner = match(read(before), read(after)).partner_before(Place("main", "over"))
+    assert partner is None

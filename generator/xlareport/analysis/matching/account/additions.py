@@ -6,10 +6,14 @@ from functools import cached_property
 from xlareport.analysis.matching.account.combined_parts import reasons_by_partial_results
 from xlareport.analysis.matching.account.computed_elements import computed_element
 from xlareport.analysis.matching.account.copies_by_name import CopiesByName
-from xlareport.analysis.matching.account.copy_starts import reason_of_copy_start
+from xlareport.analysis.matching.account.copy_starts import (
+    reason_of_copy_start,
+    reason_of_sliced_copy,
+)
 from xlareport.analysis.matching.account.fused_copies import FusedCopies
 from xlareport.analysis.matching.account.holders import holds_no_old_work
 from xlareport.analysis.matching.account.inserted_fusions import inserted_fusion
+from xlareport.analysis.matching.account.joined_pads import list_joined_pads
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.moved_starts import list_moved_starts
 from xlareport.analysis.matching.account.originals import (
@@ -285,7 +289,7 @@ class Additions:
         """Yield what a node does for instructions of the old module."""
         yield from reasons_by_partial_results(self._search.after, node)
         given = reason_of_copy_start(self._search.after, node)
-        given = given or reason_of_buffer(self._search, node)
+        given = given or reason_of_sliced_copy(node) or reason_of_buffer(self._search, node)
         if given:
             yield Grade.MATCHED, given
         taken = taken_out(self._search, self._joined, node)
@@ -324,8 +328,9 @@ class Additions:
 
     @cached_property
     def _known_reasons(self) -> Mapping[Node, str]:
-        """Why parts of regrouped sums, and start values of loops with their sums, were added."""
-        return self._search.regrouped | list_moved_starts(self._search)
+        """Why parts of regrouped sums, joined pads, and start values of loops were added."""
+        search = self._search
+        return search.regrouped | list_joined_pads(search) | list_moved_starts(search)
 
     @cached_property
     def _joined(self) -> Mapping[Node, Node]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import units
@@ -175,9 +176,26 @@ def _divide_parts(
     for place in others:
         owner = owners[place.computation]
         _set_parts(owner, (*owner.after, place))
-    _set_parts(pairing, (root, *own))
+    further = _work_beside(matching, computation)
+    pairings[:] = [known for known in pairings if id(known) not in further]
+    _set_parts(pairing, (root, *own, *(known.after[0] for known in further.values())))
     call.before, call.relation, call.grade = (), Relation.ADDED, Grade.MATCHED
     call.reason = f"calls what %{pairing.before[0].instruction} was expanded into"
+
+
+def _work_beside(matching: Matching, computation: Computation) -> dict[int, Pairing]:
+    """Return what is added in a computation and is no dead code: its other results are of it too.
+
+    A generator of random numbers also gives its next state, made of constants.
+    """
+    dead = dead_names(computation)
+    places = (
+        Place(computation.name, line.name)
+        for line in computation.instructions
+        if line.opcode != "parameter" and line.name not in dead
+    )
+    known = (matching.pairing_after(place) for place in places)
+    return {id(pair): pair for pair in known if pair and pair.relation is Relation.ADDED}
 
 
 def _set_parts(pairing: Pairing, parts: tuple[Place, ...]) -> None:

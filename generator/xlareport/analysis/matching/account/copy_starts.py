@@ -1,13 +1,22 @@
-"""What new asynchronous copies copy, and from which memory space to which."""
+"""What new asynchronous copies copy, and from which memory space to which.
+
+The TPU compiler also copies an array in slices, which a `ConcatBitcast` joins.
+"""
+
+from collections.abc import Iterator
 
 from xlareport.analysis.cost.layout_spaces import space_of
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.model import Computation, Instruction
 
 _START, _DONE = "copy-start", "copy-done"
+_SLICE_STARTS = frozenset({"async-start", "slice-start"})
+_SLICE_DONES = frozenset({"async-done", "slice-done"})
+_JOIN = "ConcatBitcast"
 _PARTS = 2
-"""Elements of the shape of a start: the result, the operand and a context."""
+"""Elements of the shape of a start: result, operand and context; of slices the operand is first."""
 
 
 def reason_of_copy_start(side: Side, node: Node) -> str:
@@ -19,7 +28,47 @@ def reason_of_copy_start(side: Side, node: Node) -> str:
     done, position = users[0]
     if done.instruction.opcode != _DONE:
         return ""
-    target, source = (space_of(shape.text) or 0 for shape in elements[:_PARTS])
-    spaces = f" from S({source}) to S({target})" if source != target else ""
+    spaces = _spaces(elements[1].text, elements[0].text)
     led = led_to(side, done, position)
     return f"copies %{names[0]}{spaces} until %{done.instruction.name}{led}"
+
+
+def reason_of_sliced_copy(node: Node) -> str:
+    """Return of which array a new start copies a slice, or a new `ConcatBitcast` joins slices."""
+    line, computation = node.instruction, node.frame.computation
+    for join in _joins(computation, line):
+        starts = [*_starts(computation, join)]
+        sources = {name for start in starts for name in start.operand_names}
+        elements = starts[0].shape.elements if starts else ()
+        if len(starts) < len(join.operands) or len(sources) != 1 or len(elements) < _PARTS:
+            return ""
+        spaces, source = _spaces(elements[0].text, elements[1].text), sources.pop()
+        if line is join:
+            return f"joins {len(starts)} slices of %{source}, copied{spaces}"
+        return f"copies a slice of %{source}{spaces}; %{join.name} joins {len(starts)} of them"
+    return ""
+
+
+def _joins(computation: Computation, line: Instruction) -> Iterator[Instruction]:
+    """Yield the `ConcatBitcast` that an instruction is or whose slice it starts to copy."""
+    if line.call_target == _JOIN:
+        yield line
+    for done in computation.users.get(line.name, ()) if line.opcode in _SLICE_STARTS else ():
+        readers = computation.users.get(done.name, ()) if done.opcode in _SLICE_DONES else ()
+        yield from (reader for reader in readers if reader.call_target == _JOIN)
+
+
+def _starts(computation: Computation, join: Instruction) -> Iterator[Instruction]:
+    """Yield the starts of the copies that a `ConcatBitcast` joins."""
+    for name in join.operand_names:
+        done = computation.by_name.get(name)
+        given = next(iter(done.operand_names), "") if done and done.opcode in _SLICE_DONES else ""
+        start = computation.by_name.get(given)
+        if start is not None and start.opcode in _SLICE_STARTS:
+            yield start
+
+
+def _spaces(before: str, after: str) -> str:
+    """Return words for the memory spaces of two shapes if they differ."""
+    source, target = space_of(before) or 0, space_of(after) or 0
+    return f" from S({source}) to S({target})" if source != target else ""

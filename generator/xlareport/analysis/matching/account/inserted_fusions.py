@@ -3,9 +3,9 @@
 The TPU compiler wraps the operand of a convolution in a fusion of a bitcast alone.
 """
 
-from xlareport.analysis.matching.search.nodes import is_free, node_after, read_at
+from xlareport.analysis.matching.search.nodes import is_free, node_after, same_shape
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.graph import Node, opened_root
+from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
 
 
 def inserted_fusion(search: Search, node: Node) -> str:
@@ -17,8 +17,17 @@ def inserted_fusion(search: Search, node: Node) -> str:
         return ""
     given = search.after.graph.resolve(node.frame, names[0])
     for user, position in search.after.users.get(root, ()):
-        read = None if user.partner is None else read_at(search.before, user.partner, position)
         beside = user.instruction is readers[0]
-        if beside and read is not None and given == (node_after(search, read), ()):
+        if beside and given is not None and _was_read(search, user, position, given):
             return f"inserted between %{names[0]} and %{readers[0].name}"
     return ""
+
+
+def _was_read(search: Search, user: Node, position: int, given: NodeElement) -> bool:
+    """Return whether the counterpart of a user read a value, such as an element of a loop."""
+    read = () if user.partner is None else search.before.graph.operands(user.partner)
+    if position >= len(read):
+        return False
+    (node, element), (now, element_now) = read[position], given
+    same_elements = not element or same_shape(search, node, now)  # else they have other numbers
+    return element == element_now and same_elements and node_after(search, node) is now

@@ -7,6 +7,7 @@ from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.matching.search.nodes import (
     has_same_origin,
     is_free,
+    node_after,
     origin,
     read_at,
     same_count,
@@ -14,6 +15,7 @@ from xlareport.analysis.matching.search.nodes import (
     same_type,
 )
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
@@ -155,6 +157,17 @@ def are_moves_of_op(node: Node, other: Node) -> bool:
     return moves and bool(message) and message == origin(other)
 
 
+def move_laid_out(graph: Graph, node: Node, other: Node) -> Node | None:
+    """Return the free move, like an old one, whose result a new copy only gives another layout."""
+    line, read = node.instruction, graph.operands(other)[:1]
+    if line.opcode not in _NO_COPIES or other.instruction.opcode != "copy" or not read:
+        return None
+    (source, path), known = read[0], read[0][0].instruction
+    alike = line.opcode == known.opcode and line.shape.dimensions == known.shape.dimensions
+    alike = alike and dimension_numbers(line) == dimension_numbers(known)
+    return source if alike and not path and is_free(source) else None
+
+
 def work_behind(graph: Graph, node: Node, other: Node) -> Node:
     """Return the free operation behind moves that move nothing; `other` if the node is a move.
 
@@ -167,6 +180,34 @@ def work_behind(graph: Graph, node: Node, other: Node) -> Node:
                 break
             work = source
     return work if is_free(work) else other
+
+
+def works_on_moved(search: Search, node: Node, other: Node) -> bool:
+    """Return whether new work reads what a move read, so that it is no continuation of the move.
+
+    `x / repeated(y)` as `x * repeated(1 / y)`: the reciprocal is not a reshape of `y` on its way.
+    """
+    if node.instruction.opcode not in _NO_COPIES or other.instruction.opcode in _NO_WORK:
+        return False
+    behind = sources_behind(search.before.graph, node, past_paired=True)
+    moved = {node_after(search, source) for source in behind} - {None}
+    graph = search.after.graph
+    return any(
+        source in moved
+        for read, _ in graph.operands(other)
+        for source in (read, *sources_behind(graph, read, past_paired=True))
+    )
+
+
+_NO_WORK = REARRANGEMENTS | {
+    "broadcast",
+    "constant",
+    "convert",
+    "iota",
+    "pad",
+    "parameter",
+    "slice",
+}
 
 
 def _moves_nothing(move: Node, source: Node) -> bool:

@@ -17,10 +17,12 @@ from xlareport.analysis.matching.rules.sources import (
     copy_behind,
     crossed_copies,
     has_like_behind,
+    move_laid_out,
     passed_by,
     same_move_behind,
     sources_behind,
     work_behind,
+    works_on_moved,
 )
 from xlareport.analysis.matching.rules.stand_ins import (
     PASSING,
@@ -124,6 +126,7 @@ class _Spread:
                 if not (is_free(node) and is_free(other) and could_do_its_work(node, other)):
                     continue
                 again = is_done_again(search.before, node, other)
+                again = again or works_on_moved(search, node, other)
                 again = again or behind_neutral(search.before, node, other) is not node
                 if not again and not self._continues_elsewhere(node, other):
                     self._link(node, other, f"{name_new_use(after, other)} instead", before)
@@ -316,7 +319,8 @@ class _Spread:
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair of an operation and its counterpart, if only a move was inserted."""
         node = behind_no_op(self._search.before, node, other)
-        copy = copy_behind(self._search.after.graph, node, other)
+        graph = self._search.after.graph
+        copy = copy_behind(graph, node, other) or move_laid_out(graph, node, other)
         if copy is not None or opcode_of(other) == "constant" or are_moves_of_op(node, other):
             return node, copy or other  # what was folded into a constant is the move
         ours, theirs = self._search.before.graph, self._search.after.graph

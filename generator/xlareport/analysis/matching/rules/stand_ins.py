@@ -11,6 +11,7 @@ from xlareport.analysis.matching.search.nodes import (
     origin,
     paired_users,
     read_at,
+    read_behind_moves,
     same_count,
     same_type,
     target_of,
@@ -193,7 +194,12 @@ def behind_no_op(side: Side, node: Node, other: Node) -> Node:
 
 
 def behind_neutral(side: Side, node: Node, other: Node) -> Node:
-    """Return the operand whose value sums with 0 have, unless `other` does the same as they."""
+    """Return the operand whose value sums with 0 have, unless `other` does the same as they.
+
+    A sum over one element has the value of what it reads, and becomes no work on that.
+    """
+    if reduces_nothing(side, node) and opcode_of(other) not in PASSING | {"reduce"}:
+        return read_behind_moves(side, node) or node
     for _ in range(_MOST_NEUTRAL):
         place = beside_neutral(side, node) if opcode_of(node) != opcode_of(other) else None
         if place is None:

@@ -50,6 +50,14 @@ def test_a_reduce_that_another_instruction_reads_is_not_merged(read: Read) -> No
     assert pairing is None or pairing.relation is not Relation.COMBINED
 
 
+def test_a_reduce_that_else_only_dead_code_reads_is_merged(read: Read) -> None:
+    """TensorFlow converts sums to the type that they have, and nothing reads that."""
+    unread = _BEFORE.replace("  %all =", "  %dead = f32[8]{0} convert(%rows)\n  %all =")
+    pairing = match(read(unread), read(_AFTER)).pairing_after(Place("main", "all"))
+    assert pairing is not None
+    assert pairing.relation is Relation.COMBINED
+
+
 def test_a_reduce_behind_which_another_only_drops_dimensions_goes_on(read: Read) -> None:
     inner = "  %rows = f32[8]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum.1\n"
     outer = "  %all = f32[] reduce(%rows, %zero), dimensions={0}, to_apply=%sum.2\n"

@@ -73,8 +73,16 @@ def test_a_conditional_became_the_select_of_its_framework_op_by_its_predicate() 
     assert pairing is not None
     assert pairing.relation is Relation.INLINED
     assert pairing.after[0] == Place("fused", "select.1")
-    headline = step(before, after).headline
-    assert "both branches, 1 select by its predicate gives its results" in headline
+    account = " ".join(step(before, after).account)
+    assert "both branches, 1 select by its predicate gives its results" in account
+
+
+@pytest.mark.parametrize("op_name", ["cond", ""])
+def test_what_the_branches_give_goes_on_as_what_the_select_chooses_from(op_name: str) -> None:
+    matching = match(parse_module(_BEFORE), parse_module(_after("is_positive", op_name)))
+    assert matching.partner_after(Place("doubled", "twice")) == Place("fused", "twice.1")
+    assert matching.partner_after(Place("lessened", "less")) == Place("fused", "less.1")
+    assert matching.partner_after(Place("doubled", "twos")) == Place("fused", "twos.1")
 
 
 @pytest.mark.parametrize(("predicate", "op_name"), [("always", "cond"), ("is_positive", "other")])

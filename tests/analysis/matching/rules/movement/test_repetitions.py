@@ -129,3 +129,31 @@ def test_work_before_a_slice_of_fewer_elements_is_a_copy_too(read: Read) -> None
         assert pairing is not None
         assert pairing.before == (Place("main", name),), name
         assert str(pairing.reason) == "a further copy, past a broadcast"
+
+
+def test_work_on_what_two_steps_repeat_is_paired_with_work_on_one_element(read: Read) -> None:
+    """Frameworks repeat a number by an array of one element, which is no constant."""
+    before = """
+ENTRY %main (a: f32[], b: f32[], c: f32[4,8]) -> f32[4,8] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  %c = f32[4,8] parameter(2)
+  %a.1 = f32[1] reshape(%a)
+  %wide.a = f32[4,8] broadcast(%a.1), dimensions={1}
+  %wide.b = f32[4,8] broadcast(%b), dimensions={}
+  %times = f32[4,8] multiply(%wide.a, %wide.b)
+  ROOT %out = f32[4,8] power(%c, %times)
+}
+"""
+    after = """
+ENTRY %main (a: f32[], b: f32[], c: f32[4,8]) -> f32[4,8] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  %c = f32[4,8] parameter(2)
+  %n.1 = f32[] multiply(%a, %b)
+  %n.2 = f32[4,8] broadcast(%n.1), dimensions={}
+  ROOT %out = f32[4,8] power(%c, %n.2)
+}
+"""
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "times")) == Place("main", "n.1")

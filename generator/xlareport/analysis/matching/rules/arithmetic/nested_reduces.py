@@ -6,6 +6,7 @@ from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.leftovers import is_dead
 from xlareport.analysis.matching.sides.passed import reduces_nothing
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import SAME_ORDER
@@ -67,12 +68,17 @@ def _key_of_move(side: Side, node: Node) -> Hashable:
 
 
 def _nested(side: Side) -> Iterator[tuple[Node, Node]]:
-    """Yield each open reduce that reads another one, which has no other users, and that."""
+    """Yield each open reduce that reads another one, which has no other live users, and that."""
     for outer in side.open():
         inner = _value_reduced(side, outer)[0] if _is_reduce(outer) else outer
         nested = inner is not outer and _is_reduce(inner) and is_free(inner)
-        if nested and side.has_one_user(inner):
+        if nested and _has_one_live_user(side, inner):
             yield outer, inner
+
+
+def _has_one_live_user(side: Side, node: Node) -> bool:
+    """Return whether one operand is a node, apart from those of dead code."""
+    return sum(not is_dead(user) for user, _ in side.users.get(node, ())) == 1
 
 
 def _is_reduce(node: Node) -> bool:

@@ -6,10 +6,12 @@ simplifies then has no value that tells the select; its predicate and framework 
 
 from collections.abc import Iterator
 
+from xlareport.analysis.matching.rules.spreading import neighbors
 from xlareport.analysis.matching.search.nodes import is_free, node_before, origin, read_at
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key
 
 _BRANCHES = 2
@@ -27,14 +29,51 @@ def selected(search: Search) -> None:
     if not holders:
         return
     search.evaluate()
+    count = len(search.links)
     by_predicate = group_by_key(_predicates(search))
     for holder in holders:
         predicate = read_at(search.before, holder, 0)
         selects = by_predicate.get(predicate, ()) if predicate is not None else ()
-        known = [node for node in selects if is_free(node) and _is_of(search, node, holder)]
+        free = list(filter(is_free, selects))
+        known = [node for node in free if _is_of(search, node, holder)] or _unnamed(holder, free)
         if known and _are_results(holder, known):
             search.inlined[holder] = known
             search.selected[holder] = len(known)
+            _pair_results(search, holder, known)
+    if len(search.links) > count:
+        neighbors(search)
+
+
+def _unnamed(holder: Node, selects: list[Node]) -> list[Node]:
+    """Return the selects by a predicate if they are as many as the results, and of no op."""
+    alike = len(selects) == len(holder.instruction.shape.members)
+    return selects if alike and not any(map(origin, selects)) else []
+
+
+def _pair_results(search: Search, holder: Node, selects: list[Node]) -> None:
+    """Pair what both branches give for an only result with what the select chooses from."""
+    if len(selects) != 1:
+        return
+    branches = dict(holder.instruction.called)
+    for position, name in enumerate(_BRANCH_ATTRIBUTES, 1):
+        given = _result(search.before, branches.get(name, ""))
+        chosen = read_at(search.after, selects[0], position)
+        if given is not None and chosen is not None and is_free(given) and is_free(chosen):
+            reason = f"what a branch of %{holder.instruction.name} gives"
+            search.link(given, chosen, Grade.MATCHED, reason)
+
+
+_BRANCH_ATTRIBUTES = ("true_computation", "false_computation")
+
+
+def _result(side: Side, name: str) -> Node | None:
+    """Return what computes the only result of a computation, behind moves; None of several."""
+    computation = side.graph.module.by_name.get(name)
+    root = None if computation is None else computation.root
+    if computation is None or root is None or root.opcode != "tuple" or len(root.operands) != 1:
+        return None
+    element = side.graph.resolve(side.graph.home(computation), root.operands[0])
+    return None if element is None or element[1] else _behind_moves(side, element[0])
 
 
 def _has_branches(node: Node) -> bool:

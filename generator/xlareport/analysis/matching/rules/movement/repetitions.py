@@ -3,8 +3,11 @@
 `f(broadcast(x), broadcast(y))` became `broadcast(f(x, y))`; the former work may be left unread.
 """
 
+from collections.abc import Iterator, Mapping
+
 from xlareport.analysis.matching.search.nodes import is_free, node_after
-from xlareport.analysis.matching.search.reasons import PastBroadcast
+from xlareport.analysis.matching.search.pairing import Relation
+from xlareport.analysis.matching.search.reasons import Past, PastBroadcast
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
@@ -21,19 +24,57 @@ _Pairs = list[tuple[Node, Node]]
 
 def unrepeated(search: Search) -> None:
     """Pair removed work with the same work on data that is repeated after it, else note a copy."""
-    if not any(_repeats(node) for node in search.after.open()):
+    new = any(_repeats(node) for node in search.after.open())
+    if not new and not any(
+        _repeats(link.after) and not _repeats(link.before) for link in search.links
+    ):
         return
     search.evaluate()
+    linked: dict[Node, _Pairs] = {}
     for link in list(search.links):
         for (read, path), (now, other) in zip(
             search.before.graph.operands(link.before),
             search.after.graph.operands(link.after),
             strict=False,
         ):
-            free = not path and not other and is_free(now) and not _repeats(read)
-            if free and (_repeats(now) or _has_fewer(link.after, link.before)):
+            if path or other or _repeats(read):
+                continue
+            if is_free(now) and (_repeats(now) or _has_fewer(link.after, link.before)):
                 pairs = _same_work(search, read, now) or _beside_left(search, read, now)
                 _note_copies(search, pairs)
+            elif now.partner is read and _repeats(now):
+                linked[now] = _work_repeated(search, read, now)
+    _link_work(search, {now: pairs for now, pairs in linked.items() if pairs})
+
+
+def _work_repeated(search: Search, read: Node, repeated: Node) -> _Pairs:
+    """Return pairs of what an old value is computed with, and a new value that is repeated."""
+    operands = _operands(search, 1, repeated)
+    element = operands[0] if len(operands) == 1 else None
+    return _same_work(search, read, element[0]) if element and not element[1] else []
+
+
+def _link_work(search: Search, linked: Mapping[Node, _Pairs]) -> None:
+    """Pair operations with the work on fewer elements, not with the broadcasts of its results."""
+    known = [link for link in search.links if link.after in linked] if linked else []
+    search.unlink(known)
+    for link in known:
+        (read, work), *further = linked[link.after]
+        if is_free(work) and search.link(read, work, Grade.MATCHED, _REASON):
+            _note_copies(search, further)
+            _link_broadcast(search, read, link.after)
+        else:
+            search.links.append(link)
+            link.before.partner, link.after.partner = link.after, link.before
+
+
+def _link_broadcast(search: Search, read: Node, repeated: Node) -> None:
+    """Pair what repeats the result of an operation with what repeated an operand, if unpaired."""
+    former = [node for node, _ in _operands(search, 0, read) if _repeats(node) and is_free(node)]
+    former.sort(key=lambda node: node.constant)
+    for node in former[:1]:
+        reason = Past(read.instruction.name)
+        search.link(node, repeated, Grade.MATCHED, reason, Relation.SWAPPED)
 
 
 def _repeats(node: Node) -> bool:
@@ -117,19 +158,33 @@ def _behind_moves(search: Search, node: Node) -> Node:
 
 
 def _is_source(search: Search, node: Node, other: Node) -> bool:
-    """Return whether an old node broadcasts the value of a new node, or of what that moves."""
-    given = search.before.graph.operands(node) if _repeats(node) else ()
-    if not given:
-        return False
-    repeated = search.before.value_of(given[0])
-    for _ in range(_MOST_MOVES):
-        if search.after.values.value_of(other) == repeated:
+    """Return whether an old node broadcasts the value of a new node, or of what that moves.
+
+    Before it is repeated, the value may be moved, and be the only element of an array.
+    """
+    repeated = {search.before.value_of(item) for item in _repeated(search, node)}
+    for _ in range(_MOST_MOVES if repeated else 0):
+        if search.after.values.value_of(other) in repeated:
             return True
         operands = _operands(search, 1, other)
         if other.instruction.opcode not in _PASSED or len(operands) != 1 or operands[0][1]:
             return False
         other = operands[0][0]
     return False
+
+
+def _repeated(search: Search, node: Node) -> Iterator[NodeElement]:
+    """Yield what an old broadcast repeats: its operand, and what that moves or repeats."""
+    for number in range(_MOST_MOVES):
+        operands = _operands(search, 0, node)
+        if not (_repeats(node) if number == 0 else node.instruction.opcode in _PASSED):
+            return
+        if len(operands) != 1:
+            return
+        yield operands[0]
+        if operands[0][1]:
+            return
+        node = operands[0][0]
 
 
 def _does_the_same(node: Node, other: Node) -> bool:
