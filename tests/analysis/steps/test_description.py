@@ -3,9 +3,10 @@ from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.description import StepFacts, describe_step
-from xlareport.analysis.steps.details import ConfigChange, FieldChange, FusionPlace
+from xlareport.analysis.steps.details import ConfigChange, ElementsChange, FieldChange, FusionPlace
 from xlareport.analysis.steps.groups import grouped
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade
@@ -27,7 +28,10 @@ _OF_COMPUTATIONS = {
 
 @pytest.mark.parametrize("kind", Kind)
 def test_every_kind_has_a_sentence_that_names_an_instruction(kind: Kind) -> None:
-    [headline, *_] = told(change(kind))
+    made = change(kind)
+    if kind is Kind.CARRIED:
+        made = replace(made, details=(ElementsChange(3, 2),))
+    [headline, *_] = told(made)
     assert headline.startswith("`algsimp` ")
     if kind in _OF_COMPUTATIONS:
         assert f"{_OF_COMPUTATIONS[kind]}; `%main` " in headline
@@ -210,3 +214,16 @@ def test_choices_in_configurations_come_before_defaults() -> None:
 def test_a_rewired_instruction_is_told_where_else_only_unused_ones_are() -> None:
     headline = told(change(Kind.UNUSED), change(Kind.REWIRED))[0]
     assert headline.startswith("`algsimp` redirected operands of 1 add and added")
+
+
+def test_a_move_comes_before_the_shape_of_what_it_passed() -> None:
+    passed = replace(change(Kind.SHAPE, "sum.1"), opcodes=("all-reduce", "all-reduce"))
+    moved = replace(change(Kind.SWAPPED, "reshape.2"), reason=Past("sum.1"))
+    headline = told(passed, moved)[0]
+    assert headline.startswith("`algsimp` moved 1 add past other instructions and changed the shape")
+
+
+def test_a_move_comes_after_the_shape_of_what_it_did_not_pass() -> None:
+    other = replace(change(Kind.SHAPE, "sum.1"), opcodes=("all-reduce", "all-reduce"))
+    moved = replace(change(Kind.SWAPPED, "reshape.2"), reason=Past("dot.3"))
+    assert told(other, moved)[0].startswith("`algsimp` changed the shape of 1 all-reduce")

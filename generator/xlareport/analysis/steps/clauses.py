@@ -160,6 +160,7 @@ _LIVING = frozenset(
     {
         Kind.TYPE,
         Kind.SHAPE,
+        Kind.CARRIED,
         Kind.SUMMED,
         Kind.SPACE,
         Kind.LAYOUT,
