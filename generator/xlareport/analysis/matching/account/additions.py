@@ -9,6 +9,7 @@ from xlareport.analysis.matching.account.copies_by_name import CopiesByName
 from xlareport.analysis.matching.account.copy_starts import reason_of_copy_start
 from xlareport.analysis.matching.account.fused_copies import FusedCopies
 from xlareport.analysis.matching.account.holders import holds_no_old_work
+from xlareport.analysis.matching.account.inserted_chains import inserted_chain
 from xlareport.analysis.matching.account.inserted_fusions import inserted_fusion
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.moved_starts import list_moved_starts
@@ -310,17 +311,21 @@ class Additions:
         if is_root(node) and users and users[0][0].frame is not node.frame:
             yield Grade.MATCHED, f"the result of %{node.frame.computation.name}"
         if users:
-            user, position = users[0]
-            led = led_to(self._search.after, user, position)
-            link = "an operand of" if is_written_operand(user, node) else "its value is used by"
-            new = "" if user in self._search.copies else "the new "  # copies have an original
-            yield Grade.MATCHED, f"{link} {new}%{user.instruction.name}{led}"
+            inserted = inserted_chain(self._search, node, *users[0])
+            yield Grade.MATCHED, inserted or self._read_by_new(node, *users[0])
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
             inserted = inserted_fusion(self._search, node)
             yield Grade.MATCHED, inserted or f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, IDLE
+
+    def _read_by_new(self, node: Node, user: Node, position: int) -> str:
+        """Return text on a new user of a new node, and on what that leads to."""
+        led = led_to(self._search.after, user, position)
+        link = "an operand of" if is_written_operand(user, node) else "its value is used by"
+        new = "" if user in self._search.copies else "the new "  # copies have an original
+        return f"{link} {new}%{user.instruction.name}{led}"
 
     @cached_property
     def _known_reasons(self) -> Mapping[Node, str]:
@@ -359,7 +364,7 @@ class Additions:
             names = list(node.instruction.operand_names)[number : number + 1]
             if names:
                 return f"inserted between %{names[0]} and %{name}"
-        return f"used by %{name}"
+        return inserted_chain(self._search, node, user, position) or f"used by %{name}"
 
 
 def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
