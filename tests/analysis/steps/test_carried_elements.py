@@ -43,6 +43,16 @@ ENTRY %main (a: f32[8]) -> f32[8] {{
 """
 
 
+_PAIR = """
+HloModule m
+
+ENTRY %main (a: f32[8]) -> PAIR {
+  %a = f32[8] parameter(0)
+  ROOT %out = PAIR tuple(%a, %a)
+}
+"""
+
+
 def test_a_loop_with_fewer_elements_is_told_without_its_tuples(read: Read) -> None:
     made = step(read(_loop(_THREE, ", %a")), read(_loop(_TWO, "")), "`simplify-while-loops`")
     assert "`simplify-while-loops` dropped 1 element of 1 loop" in made.headline
@@ -59,8 +69,7 @@ def test_a_loop_that_is_given_more_gains_elements(read: Read) -> None:
 
 
 def test_a_tuple_of_no_loop_has_another_shape(read: Read) -> None:
-    one = "\nHloModule m\n\nENTRY %main (a: f32[8]) -> PAIR {\n  %a = f32[8] parameter(0)\n  ROOT %out = PAIR tuple(%a, %a)\n}\n"
-    before = one.replace("PAIR", "(f32[8], f32[8])")
-    after = one.replace("PAIR", "(f32[8], f32[8], f32[8])").replace("(%a, %a)", "(%a, %a, %a)")
+    before = _PAIR.replace("PAIR", "(f32[8], f32[8])")
+    after = _PAIR.replace("PAIR", "(f32[8], f32[8], f32[8])").replace("(%a, %a)", "(%a, %a, %a)")
     made = step(read(before), read(after), "`it`")
     assert all(change.kind is not Kind.CARRIED for change in made.changes)

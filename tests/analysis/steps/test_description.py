@@ -217,7 +217,9 @@ def test_a_move_comes_before_the_shape_of_what_it_passed() -> None:
     passed = replace(change(Kind.SHAPE, "sum.1"), opcodes=("all-reduce", "all-reduce"))
     moved = replace(change(Kind.SWAPPED, "reshape.2"), reason=Past("sum.1"))
     headline = told(passed, moved)[0]
-    assert headline.startswith("`algsimp` moved 1 add past other instructions and changed the shape")
+    assert headline.startswith(
+        "`algsimp` moved 1 add past other instructions and changed the shape"
+    )
 
 
 def test_a_move_comes_after_the_shape_of_what_it_did_not_pass() -> None:

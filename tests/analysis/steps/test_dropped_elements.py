@@ -57,7 +57,9 @@ def _account(read: Read, before: str, after: str) -> str:
 
 def test_an_element_that_is_passed_twice_is_the_same_as_the_one_that_stays(read: Read) -> None:
     account = _account(read, _BEFORE, _WITHOUT)
-    assert "changed what it carries: 4 elements → 3 elements, without element 3 (same as 2)" in account
+    assert (
+        "changed what it carries: 4 elements → 3 elements, without element 3 (same as 2)" in account
+    )
 
 
 def test_who_read_the_twin_reads_the_same_value_in_another_layout(read: Read) -> None:

@@ -147,7 +147,9 @@ def test_a_sum_that_takes_in_the_sum_before_it_names_that() -> None:
         "  same = f32[32,256] copy(part)\n"
         "  r = f32[256] reduce(same, zero), dimensions={0}, to_apply=add\n",
     )
-    two = two.replace("d = f32[256,1024] dot(a, b), lhs_contracting_dims={0,1}", "d = f32[8] abs(c)")
+    two = two.replace(
+        "d = f32[256,1024] dot(a, b), lhs_contracting_dims={0,1}", "d = f32[8] abs(c)"
+    )
     two = two.replace(", rhs_contracting_dims={0,1}\n", "\n").replace("f32[256,1024]", "f32[8]")
     two = two.replace("b = f32[32,1,1024]", "c = f32[8]")
     once = (

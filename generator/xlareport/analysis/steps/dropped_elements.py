@@ -45,7 +45,11 @@ class Lost(Struct, frozen=True):
         """In words, how many of the lost elements have the value of one that stayed."""
         if len(self.twins) == len(self.numbers):
             return ", without those that have the value of another one"
-        return f", {len(self.twins)} of those dropped with the value of another one" if self.twins else ""
+        return (
+            f", {len(self.twins)} of those dropped with the value of another one"
+            if self.twins
+            else ""
+        )
 
     def _named(self, number: int) -> str:
         twin = self.twins.get(number)

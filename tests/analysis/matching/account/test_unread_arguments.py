@@ -45,7 +45,8 @@ def test_inlined_calls_that_do_not_read_a_value_are_named(read: Read) -> None:
 def test_a_value_that_something_else_reads_was_not_only_given_to_calls(read: Read) -> None:
     other = _CALLED.replace("%a = f32[8]{0} parameter(0)", "%a = f32[8]{0} parameter(0)")
     other = other.replace("call(%a, %zero)", "call(%more, %zero)").replace(
-        "  %call.1", "  %fill = f32[8]{0} broadcast(%zero), dimensions={}\n"
-        "  %more = f32[8]{0} add(%a, %fill)\n  %call.1"
+        "  %call.1",
+        "  %fill = f32[8]{0} broadcast(%zero), dimensions={}\n"
+        "  %more = f32[8]{0} add(%a, %fill)\n  %call.1",
     )
     assert "did not read it" not in _reason(read(other), read(_INLINED))

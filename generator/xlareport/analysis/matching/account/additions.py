@@ -16,10 +16,10 @@ from xlareport.analysis.matching.account.moved_starts import list_moved_starts
 from xlareport.analysis.matching.account.originals import (
     does_the_same,
     has_same_op,
-    is_padded_copy,
     read_by_original,
     same_iota,
 )
+from xlareport.analysis.matching.account.reshaped_copies import NO_CLONES, ReshapedCopies
 from xlareport.analysis.matching.account.reshardings import resharding
 from xlareport.analysis.matching.account.taken_out import element_taken_out, list_joined, taken_out
 from xlareport.analysis.matching.rules.buffers import reason_of_buffer
@@ -33,7 +33,6 @@ from xlareport.analysis.matching.search.nodes import (
     node_after,
     origin,
     read_at,
-    read_behind_moves,
     reader_beside,
     same_count,
     same_form,
@@ -51,9 +50,6 @@ from xlareport.runtime import units
 
 _DEEPEST = 100
 """Limit on the readers in a chain behind a constant."""
-_NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
-"""Opcodes that are put where they are needed: outside of fusions none is made of another."""
-_CLONE = ".clone"
 IDLE = "it has no users"
 """The reason of what was added for nothing."""
 DEAD = "only dead instructions use it"
@@ -69,6 +65,7 @@ class Additions:
         self._depth = 0
         self._named = CopiesByName(search)
         self._fused = FusedCopies(search)
+        self._reshaped = ReshapedCopies(search)
         self._doubts: dict[Node, Grade] = {}
         """Upper bounds for the grades of copies, from the grades of other copies."""
 
@@ -98,7 +95,7 @@ class Additions:
         known = self._search.copies.get(node)
         if known is not None:
             return PairVerdict(known[0], Grade.MATCHED, known[1])
-        original = None if self._search.parted else self._cloned_beside(node)
+        original = None if self._search.parted else self._reshaped.original(node)
         if original is not None:
             return PairVerdict(original, Grade.MATCHED, "a further copy, in another shape")
         source = None if self._search.parted else self._named.original(node)
@@ -106,30 +103,6 @@ class Additions:
         if source is None and self._search.parted is None:
             source, reason = self._fused.original(node), "a further copy, by value and framework op"
         return None if source is None else PairVerdict(source, Grade.MATCHED, reason)
-
-    def _cloned_beside(self, node: Node) -> Node | None:
-        """Return the instruction of which a node has the name and `.clone`, in its computation.
-
-        XLA gives that name to a copy that a pass makes with other operands or of another shape.
-        """
-        line, name = node.instruction, node.instruction.name.removesuffix(_CLONE)
-        home = self._search.before.frames.get(node.frame.number)
-        known = None if home is None else home.computation.by_name.get(name)
-        if home is None or known is None or known is line or known.opcode != line.opcode:
-            return None
-        if not line.operands or line.opcode in _NO_CLONES or name == line.name:
-            return None
-        old, new, original = known.shape, line.shape, home.node(known)
-        alike = old.element_type == new.element_type and old.element_count is not None
-        moved = old.element_count == new.element_count and self._reads_moved(original, node)
-        return original if alike and (moved or is_padded_copy(original, node)) else None
-
-    def _reads_moved(self, original: Node, node: Node) -> bool:
-        """Return whether the first operands of two nodes are one value, behind what moves it."""
-        sides = (self._search.before, original), (self._search.after, node)
-        read, now = (read_behind_moves(side, reader) for side, reader in sides)
-        known = read is not None and now is not None
-        return known and read is not None and node_after(self._search, read) is now
 
     def source(self, node: Node) -> Node | None:
         """Return the instruction before that a node is a copy of; None of another program's."""
@@ -213,7 +186,7 @@ class Additions:
 
     def _equal(self, node: Node) -> Node | None:
         """Return the instruction before that computes the same."""
-        if node.instruction.opcode in _NO_CLONES and not _is_fused_copy(node):
+        if node.instruction.opcode in NO_CLONES and not _is_fused_copy(node):
             return None
         search, known = self._search, self._known_equal(node)
         is_given = self._search.divided and not node.instruction.operands

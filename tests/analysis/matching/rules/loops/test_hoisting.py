@@ -223,7 +223,9 @@ ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
 def test_a_constant_that_another_loop_is_given_was_not_in_this_one(read: Read) -> None:
     kept = LOOP.replace(".N", ".2") + ENTRY
     lost = LOOP.replace(".N", ".1").replace("  %one.1 = s32[] constant(1)\n", "")
-    other = kept.replace("  %in.2 =", "  %c = s32[] constant(1)\n  %d = s32[] negate(%c)\n  %in.2 =")
+    other = kept.replace(
+        "  %in.2 =", "  %c = s32[] constant(1)\n  %d = s32[] negate(%c)\n  %in.2 ="
+    )
     other = other.replace("tuple(%b, %a)", "tuple(%b, %d)")
     matching = match(read(BEFORE), read(lost.replace("negate(%one.1)", "negate(%m.1)") + other))
     assert matching.partner_after(Place("body.1", "one.1")) is None
