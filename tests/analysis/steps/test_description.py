@@ -226,3 +226,10 @@ def test_a_move_comes_after_the_shape_of_what_it_did_not_pass() -> None:
     other = replace(change(Kind.SHAPE, "sum.1"), opcodes=("all-reduce", "all-reduce"))
     moved = replace(change(Kind.SWAPPED, "reshape.2"), reason=Past("dot.3"))
     assert told(other, moved)[0].startswith("`algsimp` changed the shape of 1 all-reduce")
+
+
+def test_what_moved_into_a_loop_comes_before_what_the_loop_carries() -> None:
+    loop = replace(change(Kind.CARRIED, "while.1"), opcodes=("while", "while"))
+    sunk = replace(change(Kind.SUNK, "fill.2"), opcodes=("broadcast", "broadcast"))
+    headline = told(loop, sunk)[0]
+    assert headline.startswith("`algsimp` moved 1 broadcast into loops and dropped 1 element")

@@ -127,7 +127,8 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
     )
 
 
-_FIRST = frozenset({Kind.FUSED, Kind.SWAPPED})
+_INTO_AND_OUT = (Kind.HOISTED, Kind.SUNK)
+_FIRST = frozenset({Kind.FUSED, Kind.SWAPPED, *_INTO_AND_OUT})
 """Kinds that come before others that follow from them and weigh as much."""
 
 
@@ -136,6 +137,9 @@ def _weights_of_kinds(every: Mapping[Kind, Sequence[ChangeGroup]]) -> dict[Kind,
     weights = {kind: sum(map(_group_weight, members)) for kind, members in every.items()}
     if Kind.FUSED in weights and Kind.ABSORBED in weights:  # the new fusions before what they hold
         weights[Kind.FUSED] = max(weights[Kind.FUSED], weights[Kind.ABSORBED])
+    for kind in _INTO_AND_OUT:  # what moved before the elements that loops carry for it
+        if kind in weights:
+            weights[kind] = max(weights[kind], weights.get(Kind.CARRIED, 0.0))
     passed = _passed(every.get(Kind.SWAPPED, ()))
     shaped = every.get(Kind.SHAPE, ()) if passed else ()
     if shaped and all(_are_passed(group, passed) for group in shaped):

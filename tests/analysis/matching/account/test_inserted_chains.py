@@ -46,3 +46,33 @@ def test_what_does_not_read_the_value_is_an_operand(read: Read) -> None:
 def test_a_chain_from_another_value_stands_between_nothing(read: Read) -> None:
     other = _PACKED.replace("convert(%less)", "convert(%a)")
     assert "inserted between" not in _reason(read, other, "wide")
+
+
+_FUSED = """
+%fused (p: f32[8], q: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %q = f32[8]{0} parameter(1)
+  %flat = f32[8]{0} tanh(%p)
+  ROOT %sum = f32[8]{0} add(%flat, %q)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %e = f32[8]{0} exponential(%a)
+  ROOT %f = f32[8]{0} fusion(%e, %b), kind=kLoop, calls=%fused
+}
+"""
+_CLAMPED = (
+    _FUSED.replace("tanh(%p)", "tanh(%s)")
+    .replace("  %flat =", "  %s = f32[8]{0} sine(%p)\n  %flat =")
+    .replace("  ROOT %f =", "  %n = f32[8]{0} negate(%e)\n  ROOT %f =")
+    .replace("fusion(%e, %b)", "fusion(%n, %b)")
+)
+
+
+def test_a_chain_that_enters_a_fusion_names_the_parameter_there(read: Read) -> None:
+    matching = match(read(_FUSED), read(_CLAMPED))
+    pairing = matching.pairing_after(Place("fused", "s"))
+    assert pairing is not None
+    assert str(pairing.reason) == "inserted between %p and %flat"

@@ -4,7 +4,7 @@ A pass that packs, lays out or pads a value puts several instructions there.
 """
 
 from xlareport.analysis.matching.account.led_to import known_reader
-from xlareport.analysis.matching.search.nodes import node_after, read_at, reader_beside
+from xlareport.analysis.matching.search.nodes import is_free, node_after, read_at, reader_beside
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
 
@@ -28,17 +28,17 @@ def inserted_chain(search: Search, node: Node, user: Node, position: int) -> str
 def _name_behind(search: Search, value: Node, node: Node) -> str:
     """Return the operand, in a new node's computation, by which it is computed from a value.
 
-    '' where it is not, or not over new nodes of its computation alone.
+    Of a value outside of a fusion, the parameter; '' where what leads to it is not new alone.
     """
-    waiting = [node]
-    seen = {node}
-    for new in waiting:
+    waiting, seen = [(node, "")], {node}
+    for new, entered in waiting:
         names = [*new.instruction.operand_names]
         for (operand, _), name in zip(search.after.graph.operands(new), names, strict=False):
+            inside = operand.frame is node.frame
+            known = entered or ("" if inside else name)
             if operand is value:
-                return name
-            is_new = operand.partner is None and not operand.kept and operand.frame is node.frame
-            if is_new and operand not in seen and len(seen) < _MOST_NODES:
+                return known or name
+            if operand not in seen and is_free(operand) and len(seen) < _MOST_NODES:
                 seen.add(operand)
-                waiting.append(operand)
+                waiting.append((operand, known))
     return ""
