@@ -18,7 +18,7 @@ def reasons_by_partial_results(after: Side, node: Node) -> Iterator[tuple[Grade,
     """Yield what a new sum over devices combines, if its op_name has an operand with a counterpart.
 
     Moves that are new too are looked behind, and an earlier sum over other devices. What sends the
-    pieces of a new concatenation, for which it has no op_name, combines all that have a counterpart.
+    pieces of a new concatenation without op_name combines all that have a counterpart.
     """
     if node.instruction.opcode.removesuffix(START) not in REDUCING_COLLECTIVES:
         return
