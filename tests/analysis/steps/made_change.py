@@ -2,6 +2,7 @@
 
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.details import ElementsChange
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.knowledge.grades import Grade
 
@@ -16,5 +17,5 @@ def change(kind: Kind, name: str = "add.1", grade: Grade = Grade.EXACT) -> Chang
         scope="layer_1/mlp",
         opcodes=("add", "multiply"),
         kinds=(kind,),
-        details=("this → that",),
+        details=(ElementsChange(3, 2) if kind is Kind.CARRIED else "this → that",),
     )

@@ -3,6 +3,7 @@ from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.description import StepFacts, describe_step
 from xlareport.analysis.steps.details import ConfigChange, FieldChange, FusionPlace
@@ -210,3 +211,25 @@ def test_choices_in_configurations_come_before_defaults() -> None:
 def test_a_rewired_instruction_is_told_where_else_only_unused_ones_are() -> None:
     headline = told(change(Kind.UNUSED), change(Kind.REWIRED))[0]
     assert headline.startswith("`algsimp` redirected operands of 1 add and added")
+
+
+def test_a_move_comes_before_the_shape_of_what_it_passed() -> None:
+    passed = replace(change(Kind.SHAPE, "sum.1"), opcodes=("all-reduce", "all-reduce"))
+    moved = replace(change(Kind.SWAPPED, "reshape.2"), reason=Past("sum.1"))
+    headline = told(passed, moved)[0]
+    assert headline.startswith(
+        "`algsimp` moved 1 add past other instructions and changed the shape"
+    )
+
+
+def test_a_move_comes_after_the_shape_of_what_it_did_not_pass() -> None:
+    other = replace(change(Kind.SHAPE, "sum.1"), opcodes=("all-reduce", "all-reduce"))
+    moved = replace(change(Kind.SWAPPED, "reshape.2"), reason=Past("dot.3"))
+    assert told(other, moved)[0].startswith("`algsimp` changed the shape of 1 all-reduce")
+
+
+def test_what_moved_into_a_loop_comes_before_what_the_loop_carries() -> None:
+    loop = replace(change(Kind.CARRIED, "while.1"), opcodes=("while", "while"))
+    sunk = replace(change(Kind.SUNK, "fill.2"), opcodes=("broadcast", "broadcast"))
+    headline = told(loop, sunk)[0]
+    assert headline.startswith("`algsimp` moved 1 broadcast into loops and dropped 1 element")

@@ -57,7 +57,9 @@ def _account(read: Read, before: str, after: str) -> str:
 
 def test_an_element_that_is_passed_twice_is_the_same_as_the_one_that_stays(read: Read) -> None:
     account = _account(read, _BEFORE, _WITHOUT)
-    assert "changed shape: 4 elements → 3 elements, without element 3 (same as 2)" in account
+    assert (
+        "changed what it carries: 4 elements → 3 elements, without element 3 (same as 2)" in account
+    )
 
 
 def test_who_read_the_twin_reads_the_same_value_in_another_layout(read: Read) -> None:
@@ -72,7 +74,7 @@ def test_an_element_that_nothing_reads_is_only_gone(read: Read) -> None:
     )
     without = _WITHOUT.replace("dot(%product, %columns)", "dot(%product, %rows)")
     account = _account(read, unread, without)
-    assert "changed shape: 4 elements → 3 elements, without element 3" in account
+    assert "changed what it carries: 4 elements → 3 elements, without element 3" in account
     assert "same as" not in account
 
 
@@ -101,3 +103,25 @@ def test_of_elements_that_start_alike_none_is_named_without_more(read: Read) -> 
     account = _account(read, before, after)
     assert "4 elements → 3 elements" in account
     assert "without element" not in account
+
+
+def _many(more: int) -> str:
+    """Return the module with so many further elements, which have the value of the third."""
+    state = _STATE.replace("f32[8,8]{0,1})", ", ".join(["f32[8,8]{1,0}"] * (more + 1)) + ")")
+    taken = "\n".join(
+        f"  %again.{n} = f32[8,8]{{1,0}} get-tuple-element(%p), index={n + 4}" for n in range(more)
+    )
+    given = "".join(f", %again.{n}" for n in range(more))
+    return (
+        _BEFORE.replace(_STATE, state)
+        .replace("{0,1}", "{1,0}")
+        .replace("  %one =", f"{taken}\n  %one =")
+        .replace("%rows, %columns)", f"%rows, %columns{given})")
+        .replace("%b, %b)", f"%b, %b{', %b' * more})")
+    )
+
+
+def test_of_many_elements_it_is_counted_how_many_have_a_twin(read: Read) -> None:
+    account = _account(read, _many(6), _many(0))
+    assert "dropped 6 elements of 1 loop" in account
+    assert "10 elements → 4 elements, without those that have the value of another one" in account

@@ -137,3 +137,26 @@ ENTRY e {{
 }}""")
     line = module.by_name["e"].by_name["v"]
     assert measure_sum(module, Place("e", "v"), line) == size
+
+
+def test_a_sum_that_takes_in_the_sum_before_it_names_that() -> None:
+    """`algsimp` makes one reduction of a reduction of another."""
+    two = TEXT.replace("[32,1,256]", "[32,8,256]").replace(
+        "  r = f32[256] reduce(a, zero), dimensions={0,1}, to_apply=add\n",
+        "  part = f32[32,256] reduce(a, zero), dimensions={1}, to_apply=add\n"
+        "  same = f32[32,256] copy(part)\n"
+        "  r = f32[256] reduce(same, zero), dimensions={0}, to_apply=add\n",
+    )
+    two = two.replace(
+        "d = f32[256,1024] dot(a, b), lhs_contracting_dims={0,1}", "d = f32[8] abs(c)"
+    )
+    two = two.replace(", rhs_contracting_dims={0,1}\n", "\n").replace("f32[256,1024]", "f32[8]")
+    two = two.replace("b = f32[32,1,1024]", "c = f32[8]")
+    once = (
+        two.replace("reduce(same, zero), dimensions={0}", "reduce(a, zero), dimensions={0,1}")
+        .replace("  part = f32[32,256] reduce(a, zero), dimensions={1}, to_apply=add\n", "")
+        .replace("  same = f32[32,256] copy(part)\n", "")
+    )
+    change = step(parse_module(two), parse_module(once))
+    sentence = "`%r` in `e` sums over `32` → `256` elements, with what `%part` did before it"
+    assert sentence in " ".join((change.headline, *change.account))

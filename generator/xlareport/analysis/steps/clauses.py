@@ -5,6 +5,8 @@ Names are in backticks. An opcode precedes a name that does not contain it.
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import (
     BothBranches,
@@ -168,6 +170,7 @@ _LIVING = frozenset(
     {
         Kind.TYPE,
         Kind.SHAPE,
+        Kind.CARRIED,
         Kind.SUMMED,
         Kind.SPACE,
         Kind.LAYOUT,
@@ -204,6 +207,7 @@ def _detail(change: Change) -> str:
     if isinstance(detail, CopyPlace):
         return detail.written(wording.coded, wording.code)
     if isinstance(detail, ShapeChange):
+        detail = replace(detail, tail=wording.coded(detail.tail))
         return f"{detail.written(wording.code)}{_with_attributes(change)}"
     message = str(detail)
     if change.kind is Kind.ATTRIBUTES and Kind.CONFIG in change.kinds:

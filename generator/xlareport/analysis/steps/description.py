@@ -1,10 +1,10 @@
 """The account of a step in sentences: what was done, how often, and one instruction by name."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.search.reasons import ComputedElement, Resharded
+from xlareport.analysis.matching.search.reasons import ComputedElement, Past, Resharded
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.groups import ChangeGroup
@@ -104,6 +104,9 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
     change_groups: dict[Kind, list[ChangeGroup]] = {}
     for group in groups:
         change_groups.setdefault(group.kind, []).append(group)
+    if Kind.CARRIED in change_groups:
+        loops = [group for group in change_groups[Kind.CARRIED] if group.opcodes[0] == _LOOP]
+        change_groups[Kind.CARRIED] = loops or change_groups[Kind.CARRIED]
     if change_groups.keys() & _CAUSES and Kind.MOVED in change_groups:
         taken = [group for group in change_groups[Kind.MOVED] if group.is_taken_in]
         change_groups[Kind.MOVED] = taken or change_groups[Kind.MOVED]
@@ -116,16 +119,49 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
             ),
             reverse=True,
         )
-    weights = {kind: sum(map(_group_weight, members)) for kind, members in change_groups.items()}
-    if Kind.FUSED in weights and Kind.ABSORBED in weights:  # the new fusions before what they hold
-        weights[Kind.FUSED] = max(weights[Kind.FUSED], weights[Kind.ABSORBED])
+    weights = _weights_of_kinds(change_groups)
     return sorted(
         change_groups.items(),
-        key=lambda pair: (weights[pair[0]], pair[0] is Kind.FUSED),
+        key=lambda pair: (weights[pair[0]], pair[0] in _FIRST),
         reverse=True,
     )
 
 
+_INTO_AND_OUT = (Kind.HOISTED, Kind.SUNK)
+_FIRST = frozenset({Kind.FUSED, Kind.SWAPPED, *_INTO_AND_OUT})
+"""Kinds that come before others that follow from them and weigh as much."""
+
+
+def _weights_of_kinds(every: Mapping[Kind, Sequence[ChangeGroup]]) -> dict[Kind, float]:
+    """Return how much each kind of change counts; one that others follow from as much as these."""
+    weights = {kind: sum(map(_group_weight, members)) for kind, members in every.items()}
+    if Kind.FUSED in weights and Kind.ABSORBED in weights:  # the new fusions before what they hold
+        weights[Kind.FUSED] = max(weights[Kind.FUSED], weights[Kind.ABSORBED])
+    for kind in _INTO_AND_OUT:  # what moved before the elements that loops carry for it
+        if kind in weights:
+            weights[kind] = max(weights[kind], weights.get(Kind.CARRIED, 0.0))
+    passed = _passed(every.get(Kind.SWAPPED, ()))
+    shaped = every.get(Kind.SHAPE, ()) if passed else ()
+    if shaped and all(_are_passed(group, passed) for group in shaped):
+        weights[Kind.SWAPPED] = max(weights[Kind.SWAPPED], weights[Kind.SHAPE])
+    return weights
+
+
+def _passed(moves: Iterable[ChangeGroup]) -> frozenset[str]:
+    """Return the names of the instructions that others were moved past."""
+    reasons = (change.reason for group in moves for change in group.changes)
+    return frozenset(reason.instruction for reason in reasons if isinstance(reason, Past))
+
+
+def _are_passed(group: ChangeGroup, passed: frozenset[str]) -> bool:
+    """Return whether a move passed each of the instructions, which have its shape now."""
+    return all(
+        any(place and place.instruction in passed for place in (change.before, change.after))
+        for change in group.changes
+    )
+
+
+_LOOP = "while"
 _TAKEN_IN = 100.0
 """Importance of work that went into a fusion that was there before, into a branch, or out."""
 _COMPUTED = 100.0
@@ -155,6 +191,8 @@ def _group_weight(group: ChangeGroup) -> float:
         return _NOTES * group.count
     if isinstance(group.changes[0].reason, ComputedElement):
         return _COMPUTED * group.count
+    if group.kind is Kind.CARRIED and group.opcodes[0] != _LOOP:
+        return 0.0  # told with the loop
     heavy = 1.0 if group.kind in _LIGHT else heaviness_of_change(group.opcodes)
     if isinstance(group.changes[0].reason, Resharded):
         heavy = heaviness(_RESHARDING)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from xlareport.runtime import units
+
 SYNCHRONOUS = "is_sync true in the config: it runs synchronously"
 """Of a collective that has a start and a done now, which XLA runs without overlap."""
 _MOST_FIELDS = 4
@@ -29,6 +31,20 @@ class ShapeChange(Struct, frozen=True):
     def written(self, code: Callable[[str], str]) -> str:
         """Return the change with both values as `code` sets them."""
         return f"{self.lead}{code(self.before)} → {code(self.after)}{self.tail}"
+
+
+class ElementsChange(Struct, frozen=True):
+    """How many elements a loop carried and carries."""
+
+    before: int
+    after: int
+    words: str = ""
+    """Which are gone: `, without element 5 (same as 4)`."""
+
+    def __str__(self) -> str:
+        """Return the change as plain text."""
+        counts = [units.plural(count, "element") for count in (self.before, self.after)]
+        return f"{' → '.join(counts)}{self.words}"
 
 
 class CopyPlace(Struct, frozen=True):
@@ -135,5 +151,7 @@ class ConfigChange(Struct, frozen=True):
 
 NewPlace = FusionPlace | LeftFusion | BranchPlace
 """Where an instruction is now, in view of fusions and conditionals that were there before."""
-Difference = str | ShapeChange | CopyPlace | NewPlace | AttributesChange | ConfigChange
+Difference = (
+    str | ShapeChange | ElementsChange | CopyPlace | NewPlace | AttributesChange | ConfigChange
+)
 """A difference in words, or as values."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.details import AttributesChange
+from xlareport.analysis.steps.details import AttributesChange, ElementsChange
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.loop_elements import is_passed_on
 from xlareport.hlo.model import HloModule, Instruction
@@ -34,11 +34,22 @@ class Lost(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """In words: `, without element 5 (same as 4)`; '' if they are many."""
+        """In words: `, without element 5 (same as 4)`; of many how many have a twin."""
         if len(self.numbers) > _MOST_NAMED:
-            return ""
+            return self._counted
         noun = "element" if len(self.numbers) == 1 else "elements"
         return f", without {noun} {english.listing([*map(self._named, self.numbers)])}"
+
+    @property
+    def _counted(self) -> str:
+        """In words, how many of the lost elements have the value of one that stayed."""
+        if len(self.twins) == len(self.numbers):
+            return ", without those that have the value of another one"
+        return (
+            f", {len(self.twins)} of those dropped with the value of another one"
+            if self.twins
+            else ""
+        )
 
     def _named(self, number: int) -> str:
         twin = self.twins.get(number)
@@ -59,15 +70,15 @@ def with_dropped_elements(matching: Matching, changes: Iterable[Change]) -> list
 
 def _with_words(change: Change, words: str) -> Change:
     details = [
-        f"{detail}{words}" if kind is Kind.SHAPE and isinstance(detail, str) else detail
-        for kind, detail in zip(change.kinds, change.details, strict=True)
+        replace(detail, words=words) if isinstance(detail, ElementsChange) else detail
+        for detail in change.details
     ]
     return replace(change, details=tuple(details))
 
 
 def _lost(matching: Matching, change: Change) -> Lost | None:
     """Return what a loop lost; None if it lost nothing, or that is not known."""
-    if change.before is None or change.after is None or Kind.SHAPE not in change.kinds:
+    if change.before is None or change.after is None or Kind.CARRIED not in change.kinds:
         return None
     old, new = matching.before.find(*change.before), matching.after.find(*change.after)
     if old is None or new is None or len(old.shape.elements) <= len(new.shape.elements):

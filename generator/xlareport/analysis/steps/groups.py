@@ -37,6 +37,7 @@ _OF_COMPUTATIONS = _WHOLE | {Kind.LEFTOVER, Kind.UNCALLED}
 """Kinds that are told of computations, not of each instruction."""
 _COUNTED_BESIDE = frozenset(
     {
+        Kind.CARRIED,
         Kind.HOISTED,
         Kind.LAYOUT,
         Kind.PRECISION,

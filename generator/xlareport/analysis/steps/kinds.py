@@ -79,6 +79,8 @@ class Kind(StrEnum):
     """Another element type: the numbers change."""
     SHAPE = "shape"
     """Other dimensions."""
+    CARRIED = "carried"
+    """A loop that carries more or fewer elements, and the tuples and parameters of it."""
     SUMMED = "summed"
     """A product or a reduction of more or fewer elements."""
     PRECISION = "precision"

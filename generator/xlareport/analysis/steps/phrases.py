@@ -7,6 +7,7 @@ from xlareport.analysis.matching.account.empty_calls import RETURNS_ARGUMENT
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import FirstIteration
 from xlareport.analysis.steps import computation_phrases, wording
+from xlareport.analysis.steps.details import ElementsChange
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.replacements import ASYNC_FUSION_END, is_summed_product
@@ -293,6 +294,24 @@ def _laid_out(groups: Sequence[ChangeGroup]) -> str:
     return f"changed {english.listing([part for part in parts if part])}"
 
 
+def _carried(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many elements loops no longer carry, and how many they carry in addition."""
+    changes = [change for group in groups for change in group.changes]
+    counts = [
+        detail.after - detail.before
+        for change in changes
+        for detail in change.details[:1]
+        if isinstance(detail, ElementsChange)
+    ]
+    fewer, more = [-n for n in counts if n < 0], [n for n in counts if n > 0]
+    parts = [
+        f"{verb} {units.plural(sum(part), 'element')} {of} {units.plural(len(part), 'loop')}"
+        for verb, part, of in (("dropped", fewer, "of"), ("added", more, "to"))
+        if part
+    ]
+    return english.listing(parts)
+
+
 def _summed(groups: Sequence[ChangeGroup]) -> str:
     """Return of how many the number of summands changed, and of how many the reduced elements."""
     sums = [group for group in groups if group.is_summed]
@@ -342,6 +361,7 @@ def _unused(groups: Sequence[ChangeGroup]) -> str:
 
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.ASYNC: _asynchronous,
+    Kind.CARRIED: _carried,
     Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,
     Kind.CONFIG: _configured,

@@ -11,6 +11,7 @@ from xlareport.analysis.matching.search.result import LooseMatching, Matching
 from xlareport.analysis.matching.sides.facts import facts_of
 from xlareport.analysis.steps.applied_computations import with_applied_computations
 from xlareport.analysis.steps.boundaries import NOBODY
+from xlareport.analysis.steps.carried_elements import with_carried_elements
 from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.description import StepFacts, describe_step, weight
 from xlareport.analysis.steps.dropped_elements import with_dropped_elements
@@ -115,7 +116,8 @@ def step(
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
     rows = without_merged_operands(matching, rows)
     rows = with_moved_clones(with_whole_computations(matching, rows))
-    rows = with_dropped_elements(matching, with_undone_transposes(matching, rows))
+    rows = with_carried_elements(matching, with_undone_transposes(matching, rows))
+    rows = with_dropped_elements(matching, rows)
     result = with_applied_computations(matching, rows)
     groups = grouped(result)
     sentences = describe_step(_facts(actor, matching, header, result, groups))

@@ -11,6 +11,7 @@ from xlareport.analysis.steps.details import Difference, ShapeChange
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.reducers import name_reduction
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 SUMMED_OPERANDS = {
@@ -20,6 +21,7 @@ SUMMED_OPERANDS = {
 """By opcode, the attributes that list the dimensions which are summed, with their operand."""
 
 _FACTORS = 2
+_MOST_MOVES = 8
 
 
 class SummedDimensions(Struct, frozen=True):
@@ -73,7 +75,34 @@ def compare_sums(
     if was is None or now is None or was == now:
         return {}
     lead = f"{name_reduction(matching.after, after[1])} over "
-    return {Kind.SUMMED: ShapeChange(f"{was:,}", f"{now:,}", lead, " elements")}
+    tail = f" elements{_taken_over(matching, before, after)}"
+    return {Kind.SUMMED: ShapeChange(f"{was:,}", f"{now:,}", lead, tail)}
+
+
+def _taken_over(
+    matching: Matching, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
+) -> str:
+    """Return which reduction before it a reduction does now too; '' where there is none."""
+    (place, line), (there, now) = before, after
+    former = _behind_moves(matching.before, place.computation, line)
+    given = _behind_moves(matching.after, there.computation, now)
+    if former is None or given is None or former.opcode != line.opcode != given.opcode:
+        return ""
+    read = _behind_moves(matching.before, place.computation, former)
+    partner = None if read is None else matching.partner_after(Place(place.computation, read.name))
+    does_both = partner == Place(there.computation, given.name)
+    return f", with what %{former.name} did before it" if does_both else ""
+
+
+def _behind_moves(module: HloModule, home: str, line: Instruction) -> Instruction | None:
+    """Return the first operand of an instruction, looking through moves of data."""
+    computation = module.by_name[home]
+    for _ in range(_MOST_MOVES):
+        source = computation.operand(line)
+        if source is None or source.opcode not in REARRANGEMENTS:
+            return source
+        line = source
+    return None
 
 
 def read_summed(

@@ -158,8 +158,17 @@ def test_what_is_inserted_behind_an_unchanged_line_says_so(read: Read) -> None:
     assert pairing.reason == "inserted between %exp.1 and %out"
 
 
-def test_what_a_new_instruction_reads_says_where_that_leads(read: Read) -> None:
+def test_what_is_inserted_in_a_chain_names_both_ends(read: Read) -> None:
     pairing = match(read(_APART), read(_BETWEEN)).pairing_after(Place("main", "copy.1"))
+    assert pairing is not None
+    assert pairing.reason == "inserted between %exp.1 and %out"
+
+
+def test_what_a_new_operand_is_read_by_says_where_that_leads(read: Read) -> None:
+    after = _BETWEEN.replace("abs(%copy.1)", "add(%copy.1, %more)").replace(
+        "  %copy.1", "  %more = f32[8]{0} tanh(%a)\n  %copy.1"
+    )
+    pairing = match(read(_APART), read(after)).pairing_after(Place("main", "more"))
     assert pairing is not None
     assert pairing.reason == "an operand of the new %abs.1, which leads to %out"
 

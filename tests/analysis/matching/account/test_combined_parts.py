@@ -110,3 +110,16 @@ def test_a_sum_of_one_value_without_op_name_names_none(read: Read) -> None:
     added = match(read(_WHOLE), read(alone)).pairing_after(_SUM)
     assert added is not None
     assert "partial results" not in str(added.reason)
+
+
+def test_a_sum_of_a_sum_over_other_devices_names_what_both_combine(read: Read) -> None:
+    """The SPMD partitioner sums over one axis of the mesh, then over the other."""
+    name = 'metadata={op_name="jit(f)/first/dot_general"}'
+    twice = _PARTS.replace(
+        "  %first =",
+        f"  %rows = f32[8,6]{{1,0}} all-reduce(%bitcast.5), to_apply=%sum, {name}\n"
+        f"  %all = f32[8,6]{{1,0}} all-reduce(%rows), to_apply=%sum, {name}\n  %first =",
+    ).replace("tuple(%first,", "tuple(%all,")
+    pairing = match(read(_WHOLE), read(twice)).pairing_after(Place("main", "all"))
+    assert pairing is not None
+    assert str(pairing.reason) == "it combines partial results of %convolution.5, after %rows"

@@ -51,5 +51,5 @@ def test_what_a_new_tuple_holds_leads_to_the_element_that_takes_it(read: Read) -
     assert reasons == {
         "part.1": "takes the result of %first out of %whole",
         "part.2": "takes the result of %second out of %whole",
-        "part.4": "an operand of the new %tuple.9, which leads to %second",
+        "part.4": "inserted between %whole and %second",
     }

@@ -12,6 +12,7 @@ from xlareport.analysis.matching.account.copy_starts import (
 )
 from xlareport.analysis.matching.account.fused_copies import FusedCopies
 from xlareport.analysis.matching.account.holders import holds_no_old_work
+from xlareport.analysis.matching.account.inserted_chains import inserted_chain
 from xlareport.analysis.matching.account.inserted_fusions import inserted_fusion
 from xlareport.analysis.matching.account.joined_pads import list_joined_pads
 from xlareport.analysis.matching.account.led_to import led_to
@@ -19,10 +20,10 @@ from xlareport.analysis.matching.account.moved_starts import list_moved_starts
 from xlareport.analysis.matching.account.originals import (
     does_the_same,
     has_same_op,
-    is_padded_copy,
     read_by_original,
     same_iota,
 )
+from xlareport.analysis.matching.account.reshaped_copies import NO_CLONES, ReshapedCopies
 from xlareport.analysis.matching.account.reshardings import resharding
 from xlareport.analysis.matching.account.taken_out import element_taken_out, list_joined, taken_out
 from xlareport.analysis.matching.rules.buffers import reason_of_buffer
@@ -36,7 +37,6 @@ from xlareport.analysis.matching.search.nodes import (
     node_after,
     origin,
     read_at,
-    read_behind_moves,
     reader_beside,
     same_count,
     same_form,
@@ -54,9 +54,6 @@ from xlareport.runtime import units
 
 _DEEPEST = 100
 """Limit on the readers in a chain behind a constant."""
-_NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
-"""Opcodes that are put where they are needed: outside of fusions none is made of another."""
-_CLONE = ".clone"
 IDLE = "it has no users"
 """The reason of what was added for nothing."""
 DEAD = "only dead instructions use it"
@@ -72,6 +69,7 @@ class Additions:
         self._depth = 0
         self._named = CopiesByName(search)
         self._fused = FusedCopies(search)
+        self._reshaped = ReshapedCopies(search)
         self._doubts: dict[Node, Grade] = {}
         """Upper bounds for the grades of copies, from the grades of other copies."""
 
@@ -101,7 +99,7 @@ class Additions:
         known = self._search.copies.get(node)
         if known is not None:
             return PairVerdict(known[0], Grade.MATCHED, known[1])
-        original = None if self._search.parted else self._cloned_beside(node)
+        original = None if self._search.parted else self._reshaped.original(node)
         if original is not None:
             return PairVerdict(original, Grade.MATCHED, "a further copy, in another shape")
         source = None if self._search.parted else self._named.original(node)
@@ -109,30 +107,6 @@ class Additions:
         if source is None and self._search.parted is None:
             source, reason = self._fused.original(node), "a further copy, by value and framework op"
         return None if source is None else PairVerdict(source, Grade.MATCHED, reason)
-
-    def _cloned_beside(self, node: Node) -> Node | None:
-        """Return the instruction of which a node has the name and `.clone`, in its computation.
-
-        XLA gives that name to a copy that a pass makes with other operands or of another shape.
-        """
-        line, name = node.instruction, node.instruction.name.removesuffix(_CLONE)
-        home = self._search.before.frames.get(node.frame.number)
-        known = None if home is None else home.computation.by_name.get(name)
-        if home is None or known is None or known is line or known.opcode != line.opcode:
-            return None
-        if not line.operands or line.opcode in _NO_CLONES or name == line.name:
-            return None
-        old, new, original = known.shape, line.shape, home.node(known)
-        alike = old.element_type == new.element_type and old.element_count is not None
-        moved = old.element_count == new.element_count and self._reads_moved(original, node)
-        return original if alike and (moved or is_padded_copy(original, node)) else None
-
-    def _reads_moved(self, original: Node, node: Node) -> bool:
-        """Return whether the first operands of two nodes are one value, behind what moves it."""
-        sides = (self._search.before, original), (self._search.after, node)
-        read, now = (read_behind_moves(side, reader) for side, reader in sides)
-        known = read is not None and now is not None
-        return known and read is not None and node_after(self._search, read) is now
 
     def source(self, node: Node) -> Node | None:
         """Return the instruction before that a node is a copy of; None of another program's."""
@@ -216,7 +190,7 @@ class Additions:
 
     def _equal(self, node: Node) -> Node | None:
         """Return the instruction before that computes the same."""
-        if node.instruction.opcode in _NO_CLONES and not _is_fused_copy(node):
+        if node.instruction.opcode in NO_CLONES and not _is_fused_copy(node):
             return None
         search, known = self._search, self._known_equal(node)
         is_given = self._search.divided and not node.instruction.operands
@@ -314,17 +288,21 @@ class Additions:
         if is_root(node) and users and users[0][0].frame is not node.frame:
             yield Grade.MATCHED, f"the result of %{node.frame.computation.name}"
         if users:
-            user, position = users[0]
-            led = led_to(self._search.after, user, position)
-            link = "an operand of" if is_written_operand(user, node) else "its value is used by"
-            new = "" if user in self._search.copies else "the new "  # copies have an original
-            yield Grade.MATCHED, f"{link} {new}%{user.instruction.name}{led}"
+            inserted = inserted_chain(self._search, node, *users[0])
+            yield Grade.MATCHED, inserted or self._read_by_new(node, *users[0])
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
             inserted = inserted_fusion(self._search, node)
             yield Grade.MATCHED, inserted or f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, IDLE
+
+    def _read_by_new(self, node: Node, user: Node, position: int) -> str:
+        """Return text on a new user of a new node, and on what that leads to."""
+        led = led_to(self._search.after, user, position)
+        link = "an operand of" if is_written_operand(user, node) else "its value is used by"
+        new = "" if user in self._search.copies else "the new "  # copies have an original
+        return f"{link} {new}%{user.instruction.name}{led}"
 
     @cached_property
     def _known_reasons(self) -> Mapping[Node, str]:
@@ -364,7 +342,7 @@ class Additions:
             names = list(node.instruction.operand_names)[number : number + 1]
             if names:
                 return f"inserted between %{names[0]} and %{name}"
-        return f"used by %{name}"
+        return inserted_chain(self._search, node, user, position) or f"used by %{name}"
 
 
 def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:

@@ -17,12 +17,15 @@ _MOST_MOVES = 4
 def reasons_by_partial_results(after: Side, node: Node) -> Iterator[tuple[Grade, Reason]]:
     """Yield what a new sum over devices combines, if its op_name has an operand with a counterpart.
 
-    Moves that are new too are looked behind. What sends the pieces of a new concatenation, for
-    which it has no op_name, combines all that have a counterpart.
+    Moves that are new too are looked behind, and an earlier sum over other devices. What sends the
+    pieces of a new concatenation without op_name combines all that have a counterpart.
     """
     if node.instruction.opcode.removesuffix(START) not in REDUCING_COLLECTIVES:
         return
     sent = [_behind_new_moves(after, operand) for operand, _ in after.graph.operands(node)]
+    earlier = _earlier_sum(sent)
+    if earlier is not None:
+        sent = [_behind_new_moves(after, operand) for operand, _ in after.graph.operands(earlier)]
     operands = _pieces(after, sent)
     names = {
         operand: operand.partner.instruction.name
@@ -40,10 +43,18 @@ def reasons_by_partial_results(after: Side, node: Node) -> Iterator[tuple[Grade,
     if first is None:
         return
     if len(operands) == 1:
-        yield Grade.MATCHED, f"it combines partial results of %{first.instruction.name}"
+        further = f", after %{earlier.instruction.name}" if earlier is not None else ""
+        yield Grade.MATCHED, f"it combines partial results of %{first.instruction.name}{further}"
     former = tuple(dict.fromkeys(names.values()))
     others = len(operands) - len(names)
     yield Grade.MATCHED, PartialResults(first.instruction.name, former, len(names), others)
+
+
+def _earlier_sum(operands: list[Node]) -> Node | None:
+    """Return the new sum, over other devices, whose result alone is sent; None if there is none."""
+    first = operands[0] if len(operands) == 1 else None
+    opcode = "" if first is None else first.instruction.opcode
+    return first if opcode in REDUCING_COLLECTIVES and first and is_free(first) else None
 
 
 def _pieces(after: Side, operands: list[Node]) -> list[Node]:

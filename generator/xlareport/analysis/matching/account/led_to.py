@@ -12,16 +12,24 @@ _MOST_STEPS = 100
 
 def led_to(side: Side, user: Node, position: int) -> str:
     """Return text that names what a new user, which reads a value so, leads to; '' if nothing."""
+    known = known_reader(side, user, position)
+    if known is None:
+        return ""
+    return f", which leads to %{reader_beside(user, known[0]).instruction.name}"
+
+
+def known_reader(side: Side, user: Node, position: int) -> tuple[Node, int] | None:
+    """Return the known instruction that a new user leads to, and which operand; None if none."""
     for _ in range(_MOST_STEPS):
         readers = [*readers_of_value(side, user, position)]
-        known = next((reader for reader, _ in readers if reader.partner), None)
+        known = next((read for read in readers if read[0].partner), None)
         if known is not None:
-            return f", which leads to %{reader_beside(user, known).instruction.name}"
+            return known
         following = next((read for read in readers if not read[0].kept), None)
         if following is None:
             break
         user, position = following
-    return ""
+    return None
 
 
 def readers_of_value(side: Side, user: Node, position: int) -> Iterator[tuple[Node, int]]:

@@ -18,6 +18,7 @@ from xlareport.analysis.matching.account.reads import (
     reads_now,
 )
 from xlareport.analysis.matching.account.twins import twin_after
+from xlareport.analysis.matching.account.unread_arguments import unread_argument
 from xlareport.analysis.matching.search.nodes import (
     PairVerdict,
     equal_element_read,
@@ -310,6 +311,9 @@ class Removals:
 
     def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[Reason]:
         known = [use for use in users if use[0].partner is not None]
+        unread = unread_argument(self._search, users)
+        if unread:
+            yield unread
         yield from taken_over(self._search, node, known)
         yield from self._reads_of(node, known, near=True)
         farther = self._reads_of(node, self._living_users(users), near=False)

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.rules import identity
 from xlareport.analysis.matching.rules.loops import hoisting
-from xlareport.analysis.matching.rules.loops.hoisting import is_given
+from xlareport.analysis.matching.rules.loops.hoisting import loops_given
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
@@ -207,13 +207,28 @@ ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
   %one = f32[] constant(1)
   %ones = f32[8]{0} broadcast(%one), dimensions={}
   %sum = f32[8]{0} add(%a, %ones)
-  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%zeros, %sum)
+  %two = f32[8]{0} constant({2, 2, 2, 2, 2, 2, 2, 2})
+  %in = (f32[8]{0}, f32[8]{0}) tuple(%zeros, %sum)
+  %loop = (f32[8]{0}, f32[8]{0}) while(%in), condition=%condition, body=%body
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%two, %sum)
 }
 """
     )
     home = module.by_name["main"]
-    assert is_given(home.by_name["zero"], home)
-    assert not is_given(home.by_name["one"], home)
+    assert loops_given(home.by_name["zero"], home) == ["body"]
+    assert loops_given(home.by_name["one"], home) == []
+    assert loops_given(home.by_name["two"], home) == []
+
+
+def test_a_constant_that_another_loop_is_given_was_not_in_this_one(read: Read) -> None:
+    kept = LOOP.replace(".N", ".2") + ENTRY
+    lost = LOOP.replace(".N", ".1").replace("  %one.1 = s32[] constant(1)\n", "")
+    other = kept.replace(
+        "  %in.2 =", "  %c = s32[] constant(1)\n  %d = s32[] negate(%c)\n  %in.2 ="
+    )
+    other = other.replace("tuple(%b, %a)", "tuple(%b, %d)")
+    matching = match(read(BEFORE), read(lost.replace("negate(%one.1)", "negate(%m.1)") + other))
+    assert matching.partner_after(Place("body.1", "one.1")) is None
 
 
 def test_a_loop_that_lost_its_operand_is_given_nothing(read: Read) -> None:

@@ -70,6 +70,24 @@ def test_a_constant_that_is_in_the_loop_only_moved_there(read: Read) -> None:
     assert "moved 1 constant into loops" in made.headline
 
 
+def test_a_constant_that_another_loop_was_given_did_not_move_into_this_one(read: Read) -> None:
+    second = (
+        _GIVEN.partition("ENTRY")[0].partition("\n\n")[2].replace("%body", "%second")
+    ).replace("%condition", "%until")
+    two = _GIVEN.replace("ENTRY", second + "ENTRY").replace(
+        "  ROOT %while =",
+        "  %last = (s32[], s32[]) tuple(%a, %a)\n"
+        "  %again = (s32[], s32[]) while(%last), condition=%until, body=%second\n  ROOT %while =",
+    )
+    first, marker, rest = two.partition("%second (")
+    moved = rest.replace("add(%n, %by)", "add(%n, %two.new)").replace(
+        "  %more =", "  %two.new = s32[] constant(2)\n  %more ="
+    )
+    moved = moved.replace("  %two = s32[] constant(2)\n", "").replace("(%a, %two)", "(%a, %a)")
+    matching = match(read(two), read(first + marker + moved))
+    assert matching.partner_after(Place("main", "two")) is None
+
+
 def test_a_fill_that_became_a_buffer_of_no_values_is_not_in_the_loop(read: Read) -> None:
     filled = _GIVEN.replace("s32[] constant(2)", "s32[] negate(%a)").replace(
         "%in = ",

@@ -16,9 +16,9 @@ from xlareport.runtime.grouping import group_by_key
 
 _REASON = "the same constant value, beside the loop now"
 _CARRIED = "its readers in the loop read it from outside now"
-_GIVEN = frozenset({"tuple", "while"})
-_MOVING = MOVES | {"convert"}
-_MOST_STEPS = 4
+_LOOP = "while"
+_PASSING = MOVES | {"convert", "optimization-barrier", "tuple"}
+_MOST_STEPS = 5
 _MOST_USERS = 100
 _MOST_LOOPS = 16
 """Limit on nested loops that are searched outward."""
@@ -39,8 +39,8 @@ def hoisted(search: Search) -> None:
             search.link(node, other, Grade.MATCHED, _REASON)
     for fits in (_is_clone, None):
         for node in values:
-            for home in homes_around(search, name_after(search, node)) if is_free(node) else ():
-                equal = (other for other in beside.get((home, node.token), ()) if is_free(other))
+            for body in loops_around(search, name_after(search, node)) if is_free(node) else ():
+                equal = (other for other in beside.get((body, node.token), ()) if is_free(other))
                 other = next((other for other in equal if not fits or fits(node, other)), None)
                 if other is not None:
                     search.link(node, other, Grade.MATCHED, _REASON)
@@ -69,21 +69,26 @@ def _is_clone(node: Node, other: Node) -> bool:
 
 
 def _beside(search: Search) -> Iterator[tuple[Hashable, Node]]:
-    """Yield the open constant values after by their computation and value."""
+    """Yield the open constant values after by the body of a loop that is given them, and value."""
     for node in search.after.open():
-        if node.constant and is_given(node.instruction, node.frame.computation):
-            yield (node.frame.computation.name, node.token), node
+        if node.constant:
+            for body in loops_given(node.instruction, node.frame.computation):
+                yield (body, node.token), node
 
 
-def is_given(line: Instruction, home: Computation) -> bool:
-    """Return whether a tuple or loop reads a value, directly or after a few moves of it."""
-    lines = [line]
+def loops_given(line: Instruction, home: Computation) -> list[str]:
+    """Return the bodies of the loops that start from a value, or from a few moves of it."""
+    lines, bodies = [line], dict[str, None]()
     for _ in range(_MOST_STEPS):
-        users = [user for known in lines for user in home.users.get(known.name, ())]
-        if any(user.opcode in _GIVEN for user in users[:_MOST_USERS]):
-            return True
-        lines = [user for user in users[:_MOST_USERS] if user.opcode in _MOVING]
-    return False
+        users = [user for known in lines for user in home.users.get(known.name, ())][:_MOST_USERS]
+        bodies |= dict.fromkeys(body_of(user) for user in users if user.opcode == _LOOP)
+        lines = [user for user in users if user.opcode in _PASSING]
+    return [*bodies]
+
+
+def body_of(loop: Instruction) -> str:
+    """Return the name of a loop's body."""
+    return dict(loop.called).get("body", "")
 
 
 def name_after(search: Search, node: Node) -> str:
@@ -92,14 +97,15 @@ def name_after(search: Search, node: Node) -> str:
     return search.computations.pairs.get(name, name)
 
 
-def homes_around(search: Search, name: str) -> Iterator[str]:
-    """Yield the new computations around the loops that run a new computation, outward."""
+def loops_around(search: Search, name: str) -> Iterator[str]:
+    """Yield the bodies of the new loops that run a new computation, outward."""
     waiting = [name]
-    for body in waiting:
-        sites = search.after.graph.call_sites(body)
-        homes = [home.name for home, call in sites if call.instruction.opcode == "while"]
-        yield from homes
-        waiting += homes if len(waiting) < _MOST_LOOPS else []
+    for inside in waiting:
+        sites = search.after.graph.call_sites(inside)
+        loops = [(home, call.instruction) for home, call in sites]
+        loops = [(home, line) for home, line in loops if line.opcode == _LOOP]
+        yield from (body_of(line) for _, line in loops)
+        waiting += [home.name for home, _ in loops] if len(waiting) < _MOST_LOOPS else []
 
 
 def carried_in(search: Search) -> None:

@@ -3,7 +3,7 @@
 Before, the body read an element of the carried tuple; after, it contains the value itself.
 """
 
-from xlareport.analysis.matching.rules.loops.hoisting import homes_around, is_given, name_after
+from xlareport.analysis.matching.rules.loops.hoisting import loops_around, loops_given
 from xlareport.analysis.matching.search.nodes import is_free, operand_pairs
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import facts_of, literal_of
@@ -21,21 +21,23 @@ def sunk(search: Search) -> None:
         node for node in search.after.open() if node.constant and not _was_carried(search, node)
     ]
     given = [
-        node
+        (body, node)
         for node in search.before.open()
-        if node.constant and is_given(node.instruction, node.frame.computation)
+        if node.constant
+        for body in loops_given(node.instruction, node.frame.computation)
     ]
     for node in left:
         _note_fill(search, node)
     if not (left and given):
         return
     search.evaluate()
-    beside = group_by_key(((name_after(search, node), node.token), node) for node in given)
+    names = search.computations.pairs
+    beside = group_by_key(((names.get(body, body), node.token), node) for body, node in given)
     for node in left:
         equal = (
             other
-            for home in homes_around(search, node.frame.computation.name)
-            for other in beside.get((home, node.token), ())
+            for body in loops_around(search, node.frame.computation.name)
+            for other in beside.get((body, node.token), ())
         )
         other = next(filter(is_free, equal), None)
         if other is not None:

@@ -1,0 +1,79 @@
+"""Loops that carry more or fewer elements: what follows of it is told with the loop.
+
+Its tuples and the parameters of its body and condition have as many elements as the loop itself.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.details import ElementsChange
+from xlareport.analysis.steps.kinds import Kind
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.shape import Shape
+
+_LOOP = "while"
+_FOLLOWING = frozenset({("parameter", "parameter"), ("tuple", "tuple")})
+
+
+def with_carried_elements(matching: Matching, changes: Iterable[Change]) -> list[Change]:
+    """Return the changes; loops with more or fewer elements are told as such."""
+    rows = list(changes)
+    counted = [_counted(matching, change) for change in rows]
+    parts = {
+        place
+        for change, elements in zip(rows, counted, strict=True)
+        if elements is not None and change.opcodes == (_LOOP, _LOOP)
+        for place in _parts(matching.before, change.before)
+    }
+    return [
+        _carrying(change, elements)
+        if elements is not None and (change.opcodes == (_LOOP, _LOOP) or change.before in parts)
+        else change
+        for change, elements in zip(rows, counted, strict=True)
+    ]
+
+
+def _counted(matching: Matching, change: Change) -> ElementsChange | None:
+    """Return the elements of a loop, or of what may belong to one; None if as many as before."""
+    is_loop = change.opcodes == (_LOOP, _LOOP)
+    told = Kind.SHAPE in change.kinds and (is_loop or change.opcodes in _FOLLOWING)
+    if not told or change.before is None or change.after is None:
+        return None
+    old, new = matching.before.find(*change.before), matching.after.find(*change.after)
+    if old is None or new is None or not (_is_flat(old.shape) and _is_flat(new.shape)):
+        return None
+    counts = len(old.shape.elements), len(new.shape.elements)
+    return None if counts[0] == counts[1] else ElementsChange(*counts)
+
+
+def _is_flat(shape: Shape) -> bool:
+    """Return whether a shape is a tuple of arrays."""
+    return bool(shape.elements) and not any(element.elements for element in shape.elements)
+
+
+def _parts(module: HloModule, place: Place | None) -> Iterator[Place]:
+    """Yield what has the elements of a loop: its operand, parameters and the result of its body."""
+    loop = None if place is None else module.find(*place)
+    if place is None or loop is None:
+        return
+    for name in loop.operand_names:
+        yield Place(place.computation, name)
+    for role, name in loop.called:
+        called = module.by_name.get(name)
+        lines: Sequence[Instruction] = () if called is None else called.instructions
+        yield from (Place(name, line.name) for line in lines if line.opcode == "parameter")
+        if role == "body" and called is not None and called.root is not None:
+            yield Place(name, called.root.name)
+
+
+def _carrying(change: Change, elements: ElementsChange) -> Change:
+    """Return a change whose shape is told as the number of elements that a loop carries."""
+    number = change.kinds.index(Kind.SHAPE)
+    kinds, details = [*change.kinds], [*change.details]
+    kinds[number], details[number] = Kind.CARRIED, elements
+    kind = Kind.CARRIED if change.kind is Kind.SHAPE else change.kind
+    return replace(change, kind=kind, kinds=tuple(kinds), details=tuple(details))
