@@ -82,6 +82,19 @@ class BranchPlace(Struct, frozen=True):
         return f"moved into a branch of %{self.conditional}"
 
 
+class Bypassed(Struct, frozen=True):
+    """That all users of an instruction read its operand now."""
+
+    user: str
+    """The name of the first of them, without `%`."""
+    operand: str
+    """The name of the operand now, without `%`."""
+
+    def __str__(self) -> str:
+        """Return it as plain text."""
+        return f"%{self.user} uses its operand %{self.operand} instead"
+
+
 class AttributesChange(Struct, frozen=True):
     """The attributes that differ, with old and new values."""
 
@@ -135,5 +148,7 @@ class ConfigChange(Struct, frozen=True):
 
 NewPlace = FusionPlace | LeftFusion | BranchPlace
 """Where an instruction is now, in view of fusions and conditionals that were there before."""
-Difference = str | ShapeChange | CopyPlace | NewPlace | AttributesChange | ConfigChange
+Difference = (
+    str | ShapeChange | CopyPlace | NewPlace | Bypassed | AttributesChange | ConfigChange
+)
 """A difference in words, or as values."""

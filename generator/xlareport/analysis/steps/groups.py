@@ -14,6 +14,7 @@ from xlareport.analysis.steps.details import (
     SYNCHRONOUS,
     AttributesChange,
     BranchPlace,
+    Bypassed,
     ConfigChange,
     Difference,
     FusionPlace,
@@ -109,6 +110,11 @@ class ChangeGroup(Struct, frozen=True):
     def is_in_branch(self) -> bool:
         """Whether the instructions were beside a conditional and are in a branch of it."""
         return _is_in_branch(self.changes[0])
+
+    @property
+    def is_bypassed(self) -> bool:
+        """Whether all users of what is left read its operand now."""
+        return isinstance(_detail(self.changes[0]), Bypassed)
 
     @property
     def is_out_of_fusion(self) -> bool:
@@ -239,6 +245,8 @@ def _group_key(change: Change) -> _Key:
         further = (str(bool(change.members)),)
     elif change.kind is Kind.ADDED:
         further = (change.target, str(isinstance(change.reason, Resharded)))
+    elif change.kind is Kind.LEFT:
+        further = (str(isinstance(_detail(change), Bypassed)),)
     elif change.kind is Kind.LAYOUT:
         further = (str(_is_tiling(change)),)
     elif change.kind is Kind.SUMMED:

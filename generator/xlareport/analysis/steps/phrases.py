@@ -307,7 +307,14 @@ def _summed(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _left(groups: Sequence[ChangeGroup]) -> str:
-    return f"left {wording.counted(_counts(groups, _BEFORE))} without live users"
+    """Return how many lost their users because these read the operand now, and how many else."""
+    passed = [group for group in groups if group.is_bypassed]
+    others = [group for group in groups if not group.is_bypassed]
+    parts = [
+        f"bypassed {wording.counted(_counts(passed, _BEFORE))}" if passed else "",
+        f"left {wording.counted(_counts(others, _BEFORE))} without live users" if others else "",
+    ]
+    return english.listing([part for part in parts if part])
 
 
 def _split(groups: Sequence[ChangeGroup]) -> str:

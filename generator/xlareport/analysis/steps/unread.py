@@ -1,11 +1,13 @@
 """Instructions that a step left or added without live users: a later pass removes them."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.leftovers import dead_names
-from xlareport.hlo.model import Computation
+from xlareport.analysis.steps.details import Bypassed
+from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.grades import Grade
 
 NO_LIVE_USERS = "no live instruction uses it now"
@@ -49,15 +51,42 @@ def _is_itself(pairing: Pairing, after: Place) -> bool:
     return is_first or pairing.relation is Relation.SAME
 
 
-def read_instead(matching: Matching, before: Place) -> str:
+def read_instead(matching: Matching, before: Place) -> Bypassed | str:
     """Return what a former user of an instruction uses now; '' if none of them is known."""
-    home = matching.before.by_name[before.computation]
-    for line in home.users.get(before.instruction, ()):
-        after = matching.partner_after(Place(home.name, line.name))
-        now = None if after is None else matching.after.find(*after)
-        if now is None or now.opcode != line.opcode or len(now.operands) != len(line.operands):
-            continue
-        name = [*now.operand_names][[*line.operand_names].index(before.instruction)]
-        if name != before.instruction:
-            return f"%{now.name} uses %{name} instead"
-    return ""
+    users = matching.before.by_name[before.computation].users.get(before.instruction, ())
+    reads = [_read_now(matching, before, user) for user in users]
+    known = [read for read in reads if read is not None and read.name != before.instruction]
+    if not known:
+        return ""
+    first = known[0]
+    if len(known) == len(reads) and all(_is_operand(matching, before, read) for read in known):
+        return Bypassed(first.user, first.name)
+    return f"%{first.user} uses %{first.name} instead"
+
+
+class _Read(NamedTuple):
+    """What a user reads now in the place of another instruction."""
+
+    user: str
+    home: str
+    name: str
+
+
+def _read_now(matching: Matching, before: Place, line: Instruction) -> _Read | None:
+    """Return what a former user reads now; None if that is not known."""
+    after = matching.partner_after(Place(before.computation, line.name))
+    now = None if after is None else matching.after.find(*after)
+    if after is None or now is None or now.opcode != line.opcode:
+        return None
+    if len(now.operands) != len(line.operands):
+        return None
+    number = [*line.operand_names].index(before.instruction)
+    return _Read(now.name, after.computation, [*now.operand_names][number])
+
+
+def _is_operand(matching: Matching, before: Place, read: _Read) -> bool:
+    """Return whether what is read now is an operand of what was read."""
+    line = matching.before.find(*before)
+    names = [] if line is None else line.operand_names
+    operands = [matching.partner_after(Place(before.computation, name)) for name in names]
+    return Place(read.home, read.name) in operands
