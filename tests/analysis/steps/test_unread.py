@@ -54,6 +54,17 @@ def test_a_chain_that_only_leads_to_what_is_bypassed_is_left_with_it(read: Read)
     assert headline.startswith("`bypass` left 1 cosine and 1 copy without live users and ")
 
 
+def test_a_chain_is_bypassed_where_its_users_read_what_it_begins_with(read: Read) -> None:
+    longer = _BEFORE.replace(
+        "  %copy.1 = f32[8]{0} copy(%a)",
+        "  %b = f32[8]{0} copy(%a)\n  %copy.1 = f32[8]{0} copy(%b)",
+    )
+    after = longer.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")
+    change = step(read(longer), read(after), "`bypass`")
+    assert change.headline.startswith("`bypass` bypassed 1 copy and left 1 copy without live users")
+    assert "`%send` uses `%a` instead" in change.headline
+
+
 def test_what_one_user_reads_beside_the_operand_is_not_bypassed(read: Read) -> None:
     after = _BEFORE.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%idle),")
     lines = after.splitlines()

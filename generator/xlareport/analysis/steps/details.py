@@ -83,16 +83,19 @@ class BranchPlace(Struct, frozen=True):
 
 
 class Bypassed(Struct, frozen=True):
-    """That all users of an instruction read its operand now."""
+    """That all users of an instruction read now what it was made from."""
 
     user: str
     """The name of the first of them, without `%`."""
-    operand: str
-    """The name of the operand now, without `%`."""
+    source: str
+    """The name of what they read now, without `%`."""
+    is_operand: bool = True
+    """Whether that is its operand, and not one further behind."""
 
     def __str__(self) -> str:
         """Return it as plain text."""
-        return f"%{self.user} uses its operand %{self.operand} instead"
+        its = "its operand " if self.is_operand else ""
+        return f"%{self.user} uses {its}%{self.source} instead"
 
 
 class AttributesChange(Struct, frozen=True):
@@ -148,7 +151,5 @@ class ConfigChange(Struct, frozen=True):
 
 NewPlace = FusionPlace | LeftFusion | BranchPlace
 """Where an instruction is now, in view of fusions and conditionals that were there before."""
-Difference = (
-    str | ShapeChange | CopyPlace | NewPlace | Bypassed | AttributesChange | ConfigChange
-)
+Difference = str | ShapeChange | CopyPlace | NewPlace | Bypassed | AttributesChange | ConfigChange
 """A difference in words, or as values."""

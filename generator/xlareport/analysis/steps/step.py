@@ -18,6 +18,7 @@ from xlareport.analysis.steps.folded_constants import with_folded_constants
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.loop_constants import with_loop_constants
 from xlareport.analysis.steps.merged_operands import without_merged_operands
 from xlareport.analysis.steps.moved_clones import with_moved_clones
 from xlareport.analysis.steps.numbering import without_number
@@ -111,7 +112,7 @@ def step(
     else:
         matching = match(before, after, same_program=same_program)
     rows = with_unused_additions(matching, with_leftovers(matching, changes(matching)))
-    rows = with_folded_constants(matching, rows)
+    rows = with_loop_constants(matching, with_folded_constants(matching, rows))
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
     rows = without_merged_operands(matching, rows)
     rows = with_moved_clones(with_whole_computations(matching, rows))

@@ -8,10 +8,13 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.steps.details import Bypassed
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
 NO_LIVE_USERS = "no live instruction uses it now"
 """The reason of an instruction that stays and lost its users, under whatever name."""
+
+_FARTHEST = 8
 
 
 def left_unread(matching: Matching) -> Iterator[Pairing]:
@@ -59,8 +62,9 @@ def read_instead(matching: Matching, before: Place) -> Bypassed | str:
     if not known:
         return ""
     first = known[0]
-    if len(known) == len(reads) and all(_is_operand(matching, before, read) for read in known):
-        return Bypassed(first.user, first.name)
+    behind = [_operands_behind(matching, before, read) for read in known]
+    if len(known) == len(reads) and all(behind):
+        return Bypassed(first.user, first.name, max(behind) == 1)
     return f"%{first.user} uses %{first.name} instead"
 
 
@@ -84,9 +88,18 @@ def _read_now(matching: Matching, before: Place, line: Instruction) -> _Read | N
     return _Read(now.name, after.computation, [*now.operand_names][number])
 
 
-def _is_operand(matching: Matching, before: Place, read: _Read) -> bool:
-    """Return whether what is read now is an operand of what was read."""
-    line = matching.before.find(*before)
-    names = [] if line is None else line.operand_names
-    operands = [matching.partner_after(Place(before.computation, name)) for name in names]
-    return Place(read.home, read.name) in operands
+def _operands_behind(matching: Matching, before: Place, read: _Read) -> int:
+    """Return how many operands behind a former value what is read now is; 0 if it is not there.
+
+    Beyond the nearest ones only moves are followed: reshapes of reshapes.
+    """
+    line, goal = matching.before.find(*before), Place(read.home, read.name)
+    for number in range(1, _FARTHEST):
+        names = [] if line is None else [*line.operand_names]
+        places = [Place(before.computation, name) for name in names]
+        if goal in map(matching.partner_after, places):
+            return number
+        line = matching.before.find(*places[0]) if len(places) == 1 else None
+        if line is None or line.opcode not in REARRANGEMENTS:
+            break
+    return 0
