@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from xlareport.analysis.matching.account.untraced import ANNOTATIONS
 from xlareport.analysis.matching.search.reasons import ComputedElement, Resharded
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
@@ -155,7 +156,11 @@ def _group_weight(group: ChangeGroup) -> float:
         return _NOTES * group.count
     if isinstance(group.changes[0].reason, ComputedElement):
         return _COMPUTED * group.count
+    if group.is_in_loop and group.opcodes[0] != "constant":
+        return words_of_kinds()[Kind.SUNK].importance * heaviness_of_change(group.opcodes)
     heavy = 1.0 if group.kind in _LIGHT else heaviness_of_change(group.opcodes)
+    if group.target.startswith(ANNOTATIONS):  # it says how an array is sharded, and does nothing
+        heavy = heaviness("copy")
     if isinstance(group.changes[0].reason, Resharded):
         heavy = heaviness(_RESHARDING)
     return words_of_kinds()[group.kind].importance * heavy * group.count

@@ -4,14 +4,17 @@
 """
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.folded_constants import constants_instead
 from xlareport.analysis.steps.kinds import Kind
+
+if TYPE_CHECKING:
+    from xlareport.analysis.matching.search.pairing import Place
 
 _ELEMENT, _CONSTANT = "get-tuple-element", "constant"
 

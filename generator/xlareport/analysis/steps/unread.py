@@ -9,6 +9,7 @@ from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.steps.details import Bypassed
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.shape import without_layout
 from xlareport.knowledge.grades import Grade
 
 NO_LIVE_USERS = "no live instruction uses it now"
@@ -97,9 +98,18 @@ def _operands_behind(matching: Matching, before: Place, read: _Read) -> int:
     for number in range(1, _FARTHEST):
         names = [] if line is None else [*line.operand_names]
         places = [Place(before.computation, name) for name in names]
-        if goal in map(matching.partner_after, places):
+        if any(_is_same_value(matching, place, goal) for place in places):
             return number
         line = matching.before.find(*places[0]) if len(places) == 1 else None
         if line is None or line.opcode not in REARRANGEMENTS:
             break
     return 0
+
+
+def _is_same_value(matching: Matching, before: Place, after: Place) -> bool:
+    """Return whether one of the same dimensions is the counterpart of another."""
+    if matching.partner_after(before) != after:
+        return False
+    lines = matching.before.find(*before), matching.after.find(*after)
+    texts = [None if line is None else without_layout(line.shape.text) for line in lines]
+    return texts[0] == texts[1] is not None
