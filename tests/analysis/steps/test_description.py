@@ -210,3 +210,26 @@ def test_choices_in_configurations_come_before_defaults() -> None:
 def test_a_rewired_instruction_is_told_where_else_only_unused_ones_are() -> None:
     headline = told(change(Kind.UNUSED), change(Kind.REWIRED))[0]
     assert headline.startswith("`algsimp` redirected operands of 1 add and added")
+
+
+def test_a_mark_of_a_sharding_weighs_less_than_work() -> None:
+    mark = replace(
+        change(Kind.REMOVED, "mark.1"),
+        opcodes=("custom-call", ""),
+        target="xla.sdy.FuncResultSharding",
+    )
+    headline = told(mark, change(Kind.SHAPE))[0]
+    words = "changed the shape of 1 add and removed 1 `xla.sdy.FuncResultSharding` custom-call"
+    assert words in headline
+    call = told(replace(mark, target="topk"), change(Kind.SHAPE))[0]
+    assert "removed 1 `topk` custom-call and changed the shape of 1 add" in call
+
+
+def test_what_was_cloned_into_a_loop_comes_before_the_shape_of_the_loop() -> None:
+    copy = replace(change(Kind.CLONED), details=("in the loop %while.1",))
+    loop = replace(change(Kind.SHAPE, "while.1"), opcodes=("while", "while"))
+    assert "cloned 1 add into a loop and changed the shape of 1 while" in told(copy, loop)[0]
+    plain = told(replace(copy, details=()), loop)[0]
+    assert "changed the shape of 1 while and cloned 1 add;" in plain
+    constant = replace(copy, opcodes=("constant", "constant"))
+    assert "shape of 1 while and cloned 1 constant into a loop" in told(constant, loop)[0]
