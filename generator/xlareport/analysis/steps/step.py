@@ -10,6 +10,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.result import LooseMatching, Matching
 from xlareport.analysis.matching.sides.facts import facts_of
 from xlareport.analysis.steps.applied_computations import with_applied_computations
+from xlareport.analysis.steps.bitcast_origins import with_bitcast_origins
 from xlareport.analysis.steps.boundaries import NOBODY
 from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.description import StepFacts, describe_step, weight
@@ -114,7 +115,7 @@ def step(
     rows = with_unused_additions(matching, with_leftovers(matching, changes(matching)))
     rows = with_loop_constants(matching, with_folded_constants(matching, rows))
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
-    rows = without_merged_operands(matching, rows)
+    rows = with_bitcast_origins(matching, without_merged_operands(matching, rows))
     rows = with_moved_clones(with_whole_computations(matching, rows))
     rows = with_dropped_elements(matching, with_undone_transposes(matching, rows))
     result = with_applied_computations(matching, rows)
