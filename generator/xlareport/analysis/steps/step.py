@@ -34,6 +34,7 @@ from xlareport.analysis.steps.refinements import (
 from xlareport.analysis.steps.split_parts import with_partial_types
 from xlareport.analysis.steps.undone import with_undone_transposes
 from xlareport.analysis.steps.unused_additions import with_unused_additions
+from xlareport.analysis.steps.wrapped_calls import with_wrapped_calls
 from xlareport.hlo.model import HloModule
 from xlareport.runtime.remembered import remembered
 
@@ -115,6 +116,7 @@ def step(
     rows = with_unused_additions(matching, with_leftovers(matching, changes(matching)))
     rows = with_loop_constants(matching, with_folded_constants(matching, rows))
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
+    rows = with_wrapped_calls(matching, rows)
     rows = with_bitcast_origins(matching, without_merged_operands(matching, rows))
     rows = with_moved_clones(with_whole_computations(matching, rows))
     rows = with_dropped_elements(matching, with_undone_transposes(matching, rows))
