@@ -3,6 +3,7 @@ from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.reasons import WithUser
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.description import StepFacts, describe_step
 from xlareport.analysis.steps.details import ConfigChange, FieldChange, FusionPlace
@@ -233,3 +234,14 @@ def test_what_was_cloned_into_a_loop_comes_before_the_shape_of_the_loop() -> Non
     assert "changed the shape of 1 while and cloned 1 add;" in plain
     constant = replace(copy, opcodes=("constant", "constant"))
     assert "shape of 1 while and cloned 1 constant into a loop" in told(constant, loop)[0]
+
+
+def test_what_was_removed_with_its_user_follows_from_that() -> None:
+    user = replace(change(Kind.REMOVED, "user.1"), opcodes=("tuple", ""))
+    following = replace(
+        change(Kind.REMOVED, "copy.1"),
+        opcodes=("copy", ""),
+        reason=WithUser("user.1", "its user %user.1"),
+    )
+    assert "the tuple `%user.1`" in told(user, following)[0]
+    assert "`%copy.1`" in told(user, replace(following, reason="it was a copy"))[0]

@@ -26,7 +26,8 @@ def with_bitcast_origins(matching: Matching, changes: Iterable[Change]) -> list[
     moves = {
         row.before: number
         for number, row in enumerate(rows)
-        if row.kind is Kind.REMOVED and row.opcodes[0] in _MOVES and row.before is not None
+        if row.kind is Kind.REMOVED and row.balance < 0
+        if row.opcodes[0] in _MOVES and row.before is not None
     }
     for number, row in enumerate(rows if moves else ()):
         move = _move_behind(matching, row)
@@ -41,7 +42,7 @@ def _move_behind(matching: Matching, row: Change) -> Place | None:
 
     Between both are only bitcasts, without that metadata or with it as their own.
     """
-    is_new = row.opcodes == (_BITCAST, _BITCAST) and Kind.METADATA in row.kinds
+    is_new = row.opcodes == (_BITCAST, _BITCAST) and Kind.METADATA in row.kinds and not row.balance
     if not is_new or row.before is None or row.after is None:
         return None
     home = matching.before.by_name[row.before.computation]

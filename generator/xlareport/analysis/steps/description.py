@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from xlareport.analysis.matching.account.untraced import ANNOTATIONS
-from xlareport.analysis.matching.search.reasons import ComputedElement, Resharded
+from xlareport.analysis.matching.search.reasons import ComputedElement, Resharded, WithUser
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.groups import ChangeGroup
@@ -133,6 +133,8 @@ _COMPUTED = 100.0
 """Importance of an element of a loop that is computed from another one: the loop counts less."""
 _RESHARDING = "all-to-all"
 """What a copy to another sharding counts as: the partitioner makes a collective of it."""
+_FOLLOWING = 0.2
+"""Share that a removal counts that follows from another one."""
 _NOTES = 0.001
 """Importance of a backend config in which only defaults were set, and of frontend attributes."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
@@ -163,6 +165,8 @@ def _group_weight(group: ChangeGroup) -> float:
         heavy = heaviness("copy")
     if isinstance(group.changes[0].reason, Resharded):
         heavy = heaviness(_RESHARDING)
+    if isinstance(group.changes[0].reason, WithUser):  # removed because what read it was
+        heavy *= _FOLLOWING
     return words_of_kinds()[group.kind].importance * heavy * group.count
 
 

@@ -29,17 +29,21 @@ def with_loop_constants(matching: Matching, changes: Iterable[Change]) -> list[C
     }
     into: dict[Place, Change] = {}
     for row in rows if clones else ():
-        if row.kind is Kind.REMOVED and row.opcodes[0] == _ELEMENT and row.before is not None:
+        if row.before is not None and _is_removed_element(row):
             read = (place for place in constants_instead(matching, row.before) if place in clones)
             clone = next(read, None)
             if clone is not None:
                 into[row.before] = clones.pop(clone)
     taken = {clone.after for clone in into.values()}
     return [
-        _folded(row, into.get(row.before) if row.kind is Kind.REMOVED and row.before else None)
+        _folded(row, into.get(row.before) if row.before and _is_removed_element(row) else None)
         for row in rows
         if not (row.kind is Kind.CLONED and row.after in taken)
     ]
+
+
+def _is_removed_element(row: Change) -> bool:
+    return row.kind is Kind.REMOVED and row.opcodes[0] == _ELEMENT and row.balance < 0
 
 
 def _folded(row: Change, clone: Change | None) -> Change:

@@ -4,7 +4,7 @@ The offload to a SparseCore calls a scatter in an asynchronous computation. Wher
 indices first, the operands are others, and only the call has what the scatter was.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -22,14 +22,21 @@ def with_wrapped_calls(matching: Matching, changes: Iterable[Change]) -> list[Ch
     """Return the changes; a new call within a new start and done is told with both of them."""
     rows = list(changes)
     calls = [number for number, row in enumerate(rows) if _calls_one(row)]
-    ends = {row.after: row for row in rows if calls and _is_new_end(row)}
+    ends = {row.after for row in rows if calls and _is_new_end(row)}
     told: set[Place | None] = set()
     for number in calls:
         halves = [place for place in _halves(matching, rows[number].after) if place in ends]
         if len(halves) > 1 and told.isdisjoint(halves):
-            rows[number] = _asynchronous(matching, rows[number], halves, ends)
+            rows[number] = _asynchronous(matching, rows[number], halves)
             told.update(halves)
-    return [row for row in rows if row.after not in told or row.kind is not Kind.ADDED]
+    return [
+        _as_part(row) if told and row.after in told and _is_new_end(row) else row for row in rows
+    ]
+
+
+def _as_part(row: Change) -> Change:
+    """Return a new start or done as a part of what is told as asynchronous."""
+    return replace(row, kind=Kind.PART, kinds=(Kind.PART,), details=())
 
 
 def _calls_one(row: Change) -> bool:
@@ -51,9 +58,7 @@ def _halves(matching: Matching, call: Place | None) -> list[Place]:
     return [Place(home.name, line.name) for line in lines if line.opcode in {_START, _DONE}]
 
 
-def _asynchronous(
-    matching: Matching, call: Change, halves: list[Place], ends: Mapping[Place | None, Change]
-) -> Change:
+def _asynchronous(matching: Matching, call: Change, halves: list[Place]) -> Change:
     former = matching.before.find(*call.members[0])
     within = [] if call.after is None else [call.after]
     return replace(
@@ -67,5 +72,4 @@ def _asynchronous(
         opcodes=("" if former is None else former.opcode, _START),
         details=(),
         members=(*halves, *within),
-        balance=call.balance + sum(ends[place].balance for place in halves),
     )
