@@ -156,6 +156,30 @@ def test_a_new_collective_is_told_before_the_indices_that_it_is_sliced_by(read: 
     assert trace.beginnings[0].instruction == Place("scatter", "all-reduce.1")
 
 
+def test_a_new_slice_is_told_before_the_converts_around_it(read: Read) -> None:
+    sliced = """
+%held (p: f32[8]) -> f32[2] {
+  %p = f32[8]{0} parameter(0)
+  %c.1 = bf16[8]{0} convert(%p)
+  %c.2 = f32[8]{0} convert(%c.1)
+  %c.3 = bf16[8]{0} convert(%c.2)
+  %c.4 = f32[8]{0} convert(%c.3)
+  %part = f32[2]{0} slice(%c.4), slice={[0:2]}
+  %c.5 = bf16[2]{0} convert(%part)
+  ROOT %c.6 = f32[2]{0} convert(%c.5)
+}
+
+ENTRY %main (a: f32[8]) -> f32[2] {
+  %a = f32[8]{0} parameter(0)
+  %neg = f32[8]{0} negate(%a)
+  ROOT %fusion.1 = f32[2]{0} fusion(%neg), kind=kLoop, calls=%held
+}
+"""
+    shots = SnapshotSequence([read(_ALONE), read(sliced)])
+    trace = trace_subject(shots, Subject("fusion.1", 1, (Place("main", "fusion.1"),)))
+    assert trace.beginnings[0].instruction == Place("held", "part")
+
+
 def test_a_fusion_of_the_part_of_an_iota_comes_from_what_the_iota_was(read: Read) -> None:
     """The program repeats a computed position; the compiler knows that it counts, and shards it."""
     plain = """

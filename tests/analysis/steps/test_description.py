@@ -3,7 +3,7 @@ from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.analysis.matching.search.reasons import Past
+from xlareport.analysis.matching.search.reasons import Past, WithUser
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.description import StepFacts, describe_step
 from xlareport.analysis.steps.details import ConfigChange, FieldChange, FusionPlace
@@ -233,3 +233,37 @@ def test_what_moved_into_a_loop_comes_before_what_the_loop_carries() -> None:
     sunk = replace(change(Kind.SUNK, "fill.2"), opcodes=("broadcast", "broadcast"))
     headline = told(loop, sunk)[0]
     assert headline.startswith("`algsimp` moved 1 broadcast into loops and dropped 1 element")
+
+
+def test_a_mark_of_a_sharding_weighs_less_than_work() -> None:
+    mark = replace(
+        change(Kind.REMOVED, "mark.1"),
+        opcodes=("custom-call", ""),
+        target="xla.sdy.FuncResultSharding",
+    )
+    headline = told(mark, change(Kind.SHAPE))[0]
+    words = "changed the shape of 1 add and removed 1 `xla.sdy.FuncResultSharding` custom-call"
+    assert words in headline
+    call = told(replace(mark, target="topk"), change(Kind.SHAPE))[0]
+    assert "removed 1 `topk` custom-call and changed the shape of 1 add" in call
+
+
+def test_what_was_cloned_into_a_loop_comes_before_the_shape_of_the_loop() -> None:
+    copy = replace(change(Kind.CLONED), details=("in the loop %while.1",))
+    loop = replace(change(Kind.SHAPE, "while.1"), opcodes=("while", "while"))
+    assert "cloned 1 add into a loop and changed the shape of 1 while" in told(copy, loop)[0]
+    plain = told(replace(copy, details=()), loop)[0]
+    assert "changed the shape of 1 while and cloned 1 add;" in plain
+    constant = replace(copy, opcodes=("constant", "constant"))
+    assert "shape of 1 while and cloned 1 constant into a loop" in told(constant, loop)[0]
+
+
+def test_what_was_removed_with_its_user_follows_from_that() -> None:
+    user = replace(change(Kind.REMOVED, "user.1"), opcodes=("tuple", ""))
+    following = replace(
+        change(Kind.REMOVED, "copy.1"),
+        opcodes=("copy", ""),
+        reason=WithUser("user.1", "its user %user.1"),
+    )
+    assert "the tuple `%user.1`" in told(user, following)[0]
+    assert "`%copy.1`" in told(user, replace(following, reason="it was a copy"))[0]

@@ -125,3 +125,55 @@ def test_of_many_elements_it_is_counted_how_many_have_a_twin(read: Read) -> None
     account = _account(read, _many(6), _many(0))
     assert "dropped 6 elements of 1 loop" in account
     assert "10 elements → 4 elements, without those that have the value of another one" in account
+
+
+_SAVED = "(s32[], f32[8], f32[8])"
+_TWICE = f"""
+HloModule m
+
+%cond (c: {_SAVED}) -> pred[] {{
+  %c = {_SAVED} parameter(0)
+  %k = s32[] get-tuple-element(%c), index=0
+  %most = s32[] constant(8)
+  ROOT %less = pred[] compare(%k, %most), direction=LT
+}}
+
+%body (p: {_SAVED}) -> {_SAVED} {{
+  %p = {_SAVED} parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %x = f32[8]{{0}} get-tuple-element(%p), index=1
+  %y = f32[8]{{0}} get-tuple-element(%p), index=2
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %now = f32[] convert(%next)
+  %part = f32[1]{{0}} reshape(%now)
+  %save.1 = f32[8]{{0}} dynamic-update-slice(%x, %part, %i)
+  %save.2 = f32[8]{{0}} dynamic-update-slice(%y, %part, %i)
+  ROOT %out = {_SAVED} tuple(%next, %save.1, %save.2)
+}}
+
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {{
+  %a = f32[8]{{0}} parameter(0)
+  %zero = s32[] constant(0)
+  %start = {_SAVED} tuple(%zero, %a, %a)
+  %while = {_SAVED} while(%start), condition=%cond, body=%body
+  %all.1 = f32[8]{{0}} get-tuple-element(%while), index=1
+  %all.2 = f32[8]{{0}} get-tuple-element(%while), index=2
+  ROOT %result = (f32[8]{{0}}, f32[8]{{0}}) tuple(%all.1, %all.2)
+}}
+""".replace("f32[8])", "f32[8]{0})").replace("f32[8],", "f32[8]{0},")
+_ONCE = (
+    _TWICE.replace("(s32[], f32[8]{0}, f32[8]{0})", "(s32[], f32[8]{0})")
+    .replace("  %y = f32[8]{0} get-tuple-element(%p), index=2\n", "")
+    .replace("  %save.2 = f32[8]{0} dynamic-update-slice(%y, %part, %i)\n", "")
+    .replace("%save.1, %save.2)", "%save.1)")
+    .replace("%a, %a)", "%a)")
+    .replace("(%while), index=2", "(%while), index=1")
+    .replace("%body", "%body.clone")
+    .replace("%cond", "%cond.clone")
+)  # fmt: skip
+
+
+def test_an_element_that_starts_and_goes_on_as_another_is_the_same(read: Read) -> None:
+    account = _account(read, _TWICE, _ONCE)
+    assert "changed shape: 3 elements → 2 elements, without element 2 (same as 1)" in account

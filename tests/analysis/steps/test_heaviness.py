@@ -13,6 +13,12 @@ def test_what_costs_time_weighs_more_than_what_passes_values_on() -> None:
     assert heaviest(("", "")) == heaviness("bitcast")
 
 
+def test_what_only_groups_values_weighs_least() -> None:
+    assert heaviness("get-tuple-element") == heaviness("tuple")
+    assert heaviness("tuple") < heaviness("parameter")
+    assert heaviness_of_change(("custom-call", "tuple")) == heaviness("tuple")
+
+
 def test_a_custom_call_that_became_a_move_was_only_a_mark() -> None:
     assert heaviness_of_change(("custom-call", "copy")) == heaviness("copy")
     assert heaviness_of_change(("custom-call", "dot")) == heaviness("dot")

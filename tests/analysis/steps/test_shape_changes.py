@@ -72,3 +72,16 @@ def test_of_a_tuple_in_another_order_only_layouts_changed() -> None:
 )
 def test_a_long_text_ends_with_a_whole_name(text: str, shown: str) -> None:
     assert shortened("", text).after == shown
+
+
+def test_a_result_that_is_an_element_of_a_tuple_now_is_no_change_of_its_elements() -> None:
+    old = _shape("(f32[8]{0}, s32[8]{0})")
+    new = _shape("(f32[4]{0}, (f32[8]{0}, s32[8]{0}))")
+    assert compare_shapes(old, new) == {
+        Kind.SHAPE: "2 elements → 2 elements, the former result is element 1"
+    }
+
+
+def test_a_tuple_of_layouts_is_no_element_of_itself() -> None:
+    old, new = _shape("(f32[8,2]{1,0}, s32[8]{0})"), _shape("(f32[8,2]{0,1}, s32[8]{0})")
+    assert [*compare_shapes(old, new)] == [Kind.LAYOUT]

@@ -30,8 +30,8 @@ def test_what_is_bypassed_is_left_without_users(read: Read) -> None:
     after = _BEFORE.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")
     change = step(read(_BEFORE), read(after), "`bypass`")
     assert change.headline == (
-        "`bypass` left 1 copy without live users; `%copy.1` in `main` has no live users now: "
-        "`%send` uses `%a` instead."
+        "`bypass` bypassed 1 copy; `%copy.1` in `main` has no live users now: "
+        "`%send` uses its operand `%a` instead."
     )
     assert not change.added
     assert not change.removed
@@ -52,6 +52,26 @@ def test_a_chain_that_only_leads_to_what_is_bypassed_is_left_with_it(read: Read)
     after = longer.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")
     headline = step(read(longer), read(after), "`bypass`").headline
     assert headline.startswith("`bypass` left 1 cosine and 1 copy without live users and ")
+
+
+def test_a_chain_is_bypassed_where_its_users_read_what_it_begins_with(read: Read) -> None:
+    longer = _BEFORE.replace(
+        "  %copy.1 = f32[8]{0} copy(%a)",
+        "  %b = f32[8]{0} copy(%a)\n  %copy.1 = f32[8]{0} copy(%b)",
+    )
+    after = longer.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")
+    change = step(read(longer), read(after), "`bypass`")
+    assert change.headline.startswith("`bypass` bypassed 1 copy and left 1 copy without live users")
+    assert "`%send` uses `%a` instead" in change.headline
+
+
+def test_what_one_user_reads_beside_the_operand_is_not_bypassed(read: Read) -> None:
+    after = _BEFORE.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%idle),")
+    lines = after.splitlines()
+    lines.insert(3, lines.pop(next(at for at, text in enumerate(lines) if "%idle =" in text)))
+    headline = step(read(_BEFORE), read("\n".join(lines)), "`pass`").headline
+    assert "left 1 copy without live users" in headline
+    assert "bypassed" not in headline
 
 
 def test_what_is_added_for_nothing_is_told_apart(read: Read) -> None:

@@ -22,7 +22,7 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.source.inlined_op_names import whole_op_name
 from xlareport.analysis.source.locations import find_source
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import HloModule, Instruction
 
 _BEGINNINGS = 4
 _LOOKED_AT = 64
@@ -86,15 +86,21 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
 def _foremost(
     snapshots: SnapshotSequence, begun: Iterable[HistoryEvent]
 ) -> tuple[HistoryEvent, ...]:
-    """Return the additions that say most: heavy instructions, then the nearest."""
-    known = [*islice(begun, _LOOKED_AT)]
-    return tuple(sorted(known, key=lambda addition: not _is_heavy(snapshots, addition)))[
-        :_BEGINNINGS
-    ]
+    """Return the additions that say most: heavy instructions, then the nearest, converts last."""
+    known = sorted(islice(begun, _LOOKED_AT), key=lambda addition: _rank(snapshots, addition))
+    return tuple(known[:_BEGINNINGS])
 
 
-def _is_heavy(snapshots: SnapshotSequence, addition: HistoryEvent) -> bool:
+def _rank(snapshots: SnapshotSequence, addition: HistoryEvent) -> int:
+    """Return a smaller number for what says more of where a value comes from.
+
+    A backend puts converts around whatever it cannot do in a type: these are not what was added.
+    """
     line = snapshots.modules[addition.number].find(*addition.instruction)
+    return 2 if line is not None and line.opcode == "convert" else 1 - _is_heavy(line)
+
+
+def _is_heavy(line: Instruction | None) -> bool:
     return line is not None and family_of(line) is not None
 
 

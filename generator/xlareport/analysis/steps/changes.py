@@ -24,7 +24,7 @@ from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
 from xlareport.analysis.steps.rebuilt import ANEW, as_rebuilt, was_rebuilt
 from xlareport.analysis.steps.relations import kind_of, kind_of_further, kind_of_moved, reason_of
-from xlareport.analysis.steps.replacements import besides_opcode, new_target, operation
+from xlareport.analysis.steps.replacements import besides_opcode, new_target, operation, target
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.staying import list_staying
 from xlareport.analysis.steps.turned import compare_turned
@@ -65,7 +65,7 @@ class Change(Struct):
     """Instructions that the module gains by it: 1, 0 or -1."""
 
     target: str = ""
-    """Of the custom call that is new, took the place of another opcode, or begins its fusion."""
+    """Of the custom call that is new, was removed, took another's place, or begins its fusion."""
 
     @property
     def scoped(self) -> bool:
@@ -78,6 +78,7 @@ _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
 _INTO_SEVERAL = frozenset({Kind.ABSORBED, Kind.ASYNC, Kind.EXPANDED, Kind.INLINED, Kind.SPLIT})
 _GONE = frozenset({Kind.REMOVED, Kind.UNTRACED})
+_LOST = frozenset({Kind.DEAD, Kind.REMOVED})
 _NEW_OPCODE = frozenset({Kind.ADDED, Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.EXPANDED, Relation.SPLIT})
 _KEEPING = _PARTED | {Relation.CLONED}
@@ -327,6 +328,8 @@ class _Reader:
             balance=balance,
             target=new_target(self._matching.after, after, old)
             if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE
+            else target(old)
+            if kinds[0] in _LOST and old is not None
             else "",
         )
 

@@ -4,7 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from xlareport.analysis.matching.search.reasons import ComputedElement, Past, Resharded
+from xlareport.analysis.matching.account.untraced import ANNOTATIONS
+from xlareport.analysis.matching.search.reasons import (
+    ComputedElement,
+    Past,
+    Resharded,
+    WithUser,
+)
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.groups import ChangeGroup
@@ -168,6 +174,8 @@ _COMPUTED = 100.0
 """Importance of an element of a loop that is computed from another one: the loop counts less."""
 _RESHARDING = "all-to-all"
 """What a copy to another sharding counts as: the partitioner makes a collective of it."""
+_FOLLOWING = 0.2
+"""Share that a removal counts that follows from another one."""
 _NOTES = 0.001
 """Importance of a backend config in which only defaults were set, and of frontend attributes."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
@@ -193,9 +201,15 @@ def _group_weight(group: ChangeGroup) -> float:
         return _COMPUTED * group.count
     if group.kind is Kind.CARRIED and group.opcodes[0] != _LOOP:
         return 0.0  # told with the loop
+    if group.is_in_loop and group.opcodes[0] != "constant":
+        return words_of_kinds()[Kind.SUNK].importance * heaviness_of_change(group.opcodes)
     heavy = 1.0 if group.kind in _LIGHT else heaviness_of_change(group.opcodes)
+    if group.target.startswith(ANNOTATIONS):  # it says how an array is sharded, and does nothing
+        heavy = heaviness("copy")
     if isinstance(group.changes[0].reason, Resharded):
         heavy = heaviness(_RESHARDING)
+    if isinstance(group.changes[0].reason, WithUser):  # removed because what read it was
+        heavy *= _FOLLOWING
     return words_of_kinds()[group.kind].importance * heavy * group.count
 
 

@@ -20,6 +20,8 @@ from xlareport.analysis.steps.turned import turned
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 
+IN_LOOP = "in the loop "
+"""What the place of a copy begins with where it is in a loop and the original is not."""
 _DEEPEST = 32
 """Calls around an instruction that are looked at."""
 
@@ -168,7 +170,7 @@ def _loop_of_copy(matching: Matching, before: Place, after: Place, opcode: str) 
             return f"outside the {word} %{names[-1]}"
     if not _enters_loop(matching, before, after, holders_of(matching.before)):
         return ""
-    return f"in the loop %{holders_of(matching.after)[after.computation].name}"
+    return f"{IN_LOOP}%{holders_of(matching.after)[after.computation].name}"
 
 
 def _left(matching: Matching, before: Place, after: Place) -> list[Instruction]:

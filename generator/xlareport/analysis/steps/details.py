@@ -98,6 +98,22 @@ class BranchPlace(Struct, frozen=True):
         return f"moved into a branch of %{self.conditional}"
 
 
+class Bypassed(Struct, frozen=True):
+    """That all users of an instruction read now what it was made from."""
+
+    user: str
+    """The name of the first of them, without `%`."""
+    source: str
+    """The name of what they read now, without `%`."""
+    is_operand: bool = True
+    """Whether that is its operand, and not one further behind."""
+
+    def __str__(self) -> str:
+        """Return it as plain text."""
+        its = "its operand " if self.is_operand else ""
+        return f"%{self.user} uses {its}%{self.source} instead"
+
+
 class AttributesChange(Struct, frozen=True):
     """The attributes that differ, with old and new values."""
 
@@ -152,6 +168,13 @@ class ConfigChange(Struct, frozen=True):
 NewPlace = FusionPlace | LeftFusion | BranchPlace
 """Where an instruction is now, in view of fusions and conditionals that were there before."""
 Difference = (
-    str | ShapeChange | ElementsChange | CopyPlace | NewPlace | AttributesChange | ConfigChange
+    str
+    | ShapeChange
+    | ElementsChange
+    | CopyPlace
+    | NewPlace
+    | Bypassed
+    | AttributesChange
+    | ConfigChange
 )
 """A difference in words, or as values."""

@@ -89,7 +89,7 @@ def _lost(matching: Matching, change: Change) -> Lost | None:
     for keys, others in ((known, elements), (_starts(known), _starts(elements))):
         places = _aligned(keys, others) or {}
         lost = [number for number in range(len(were)) if number not in places]
-        twins = dict(_twins(matching, old, were, places))
+        twins = dict(_merged(keys, places)) | dict(_twins(matching, old, were, places))
         if places and _start_differently(keys, [number for number in lost if number not in twins]):
             return Lost(tuple(lost), twins, places)
     return None
@@ -166,6 +166,15 @@ def _twins(
         twin = first.get(element.start, number)
         is_lost = number not in places and twin != number
         if is_lost and is_passed_on(body, number) and is_passed_on(body, twin):
+            yield number, twin
+
+
+def _merged(elements: Sequence[_Element], places: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield the lost elements of which an equal one stayed: both become the same one value."""
+    first = {elements[number]: number for number in reversed([*places])}
+    for number, element in enumerate(elements):
+        twin = first.get(element)
+        if element.result and number not in places and twin is not None:
             yield number, twin
 
 

@@ -23,7 +23,7 @@ def with_folded_constants(matching: Matching, changes: Iterable[Change]) -> list
     into: dict[Place, Place] = {}
     for row in rows if new else ():
         if row.kind is Kind.FOLDED and row.before is not None and row.after is None:
-            constant = next(_read_instead(matching, row.before), None)
+            constant = next(constants_instead(matching, row.before), None)
             if constant in new and constant is not None and constant not in into.values():
                 into[row.before] = constant
     merged = frozenset(into.values())
@@ -41,7 +41,7 @@ def _folded(row: Change, constant: Place, new: Change) -> Change:
     return replace(row, after=constant, opcodes=opcodes, balance=row.balance + new.balance)
 
 
-def _read_instead(matching: Matching, place: Place) -> Iterator[Place]:
+def constants_instead(matching: Matching, place: Place) -> Iterator[Place]:
     """Yield the constants of one shape with an instruction that its readers read now."""
     home = matching.before.by_name[place.computation]
     line = home.by_name.get(place.instruction)

@@ -1,7 +1,7 @@
 """Changes of one kind as groups: repeated ones counted once, with examples."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,10 +10,12 @@ from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import Resharded
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.destinations import IN_LOOP
 from xlareport.analysis.steps.details import (
     SYNCHRONOUS,
     AttributesChange,
     BranchPlace,
+    Bypassed,
     ConfigChange,
     Difference,
     FusionPlace,
@@ -82,7 +84,7 @@ class ChangeGroup(Struct, frozen=True):
     homes_after: frozenset[str] = frozenset()
     """Computations that the changes are in, after."""
     target: str = ""
-    """Of the custom calls that took the place of another opcode."""
+    """Of the custom calls that were removed, or took the place of another opcode."""
     sources: int = 0
     """How many different instructions before were changed; one can become several."""
     results: int = 0
@@ -114,6 +116,16 @@ class ChangeGroup(Struct, frozen=True):
         return _is_in_branch(self.changes[0])
 
     @property
+    def is_in_loop(self) -> bool:
+        """Whether these are clones in a loop of what is outside of it."""
+        return _is_in_loop(self.changes[0])
+
+    @property
+    def is_bypassed(self) -> bool:
+        """Whether all users of what is left read its operand now."""
+        return isinstance(_detail(self.changes[0]), Bypassed)
+
+    @property
     def is_out_of_fusion(self) -> bool:
         """Whether the instructions were in fusions and are not now."""
         return _is_out_of_fusion(self.changes[0])
@@ -138,6 +150,11 @@ class ChangeGroup(Struct, frozen=True):
     def is_synchronous(self) -> bool:
         """Whether these are starts and dones that run synchronously."""
         return _detail(self.changes[0]) == SYNCHRONOUS
+
+    @property
+    def sharding_verb(self) -> str:
+        """What was done to shardings: `set`, `removed` or `changed`."""
+        return sharding_verb(self.changes[0])
 
     @property
     def is_mark(self) -> bool:
@@ -206,6 +223,18 @@ def _is_in_branch(change: Change) -> bool:
     return isinstance(_detail(change), BranchPlace)
 
 
+def _is_in_loop(change: Change) -> bool:
+    return change.kind is Kind.CLONED and str(_detail(change)).startswith(IN_LOOP)
+
+
+def sharding_verb(change: Change) -> str:
+    """Return whether a sharding was set, removed or changed."""
+    text = str(_detail(change))
+    if text.startswith("sharding: none → "):
+        return "set"
+    return "removed" if text.startswith("sharding: ") and text.endswith(" → none") else "changed"
+
+
 def is_mark(change: Change) -> bool:
     """Whether an instruction only got other frontend attributes."""
     detail = _detail(change)
@@ -231,27 +260,32 @@ def _group_key(change: Change) -> _Key:
     """Return what changes of one group have in common."""
     if change.kind in _OF_COMPUTATIONS:
         return change.kind, ("", ""), "", ()
-    further: tuple[str, ...] = (change.target,)
-    if change.kind is Kind.MOVED:
-        further = (
-            str(is_taken_in(change)),
-            str(_is_in_branch(change)),
-            str(_is_out_of_fusion(change)),
-        )
-    elif change.kind is Kind.INLINED:
-        further = (str(bool(change.members)),)
-    elif change.kind is Kind.ADDED:
-        further = (change.target, str(isinstance(change.reason, Resharded)))
-    elif change.kind is Kind.LAYOUT:
-        further = (str(_is_tiling(change)),)
-    elif change.kind is Kind.SUMMED:
-        further = (str(_is_summed(change)),)
-    elif isinstance(detail := _detail(change), AttributesChange | ConfigChange):
+    apart = _APART.get(change.kind)
+    further = (change.target, *([str(apart(change))] if apart else []))
+    detail = _detail(change)
+    if apart is None and isinstance(detail, AttributesChange | ConfigChange):
         further = detail.names
     elif detail == SYNCHRONOUS:
         further = (SYNCHRONOUS,)
     scope = "" if change.kind is Kind.CONFIG else mask_numbers(change.scope)
     return change.kind, change.opcodes, scope, further
+
+
+def _where_moved(change: Change) -> tuple[bool, bool, bool]:
+    return is_taken_in(change), _is_in_branch(change), _is_out_of_fusion(change)
+
+
+_APART: Mapping[Kind, Callable[[Change], object]] = {
+    Kind.ADDED: lambda change: isinstance(change.reason, Resharded),
+    Kind.CLONED: _is_in_loop,
+    Kind.INLINED: lambda change: bool(change.members),
+    Kind.LAYOUT: _is_tiling,
+    Kind.LEFT: lambda change: isinstance(_detail(change), Bypassed),
+    Kind.MOVED: _where_moved,
+    Kind.SHARDING: sharding_verb,
+    Kind.SUMMED: _is_summed,
+}
+"""What sets changes of a kind apart that otherwise read the same."""
 
 
 def _of_each_kind(changes: Sequence[Change]) -> Iterator[Change]:

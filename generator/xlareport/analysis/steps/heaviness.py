@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from xlareport.hlo.opcode_groups import TUPLES
+
 _USUAL = 1.0
 _PLAIN = 0.2
 _PLAIN_OPCODES = (
@@ -9,12 +11,12 @@ _PLAIN_OPCODES = (
     "broadcast",
     "constant",
     "copy",
-    "get-tuple-element",
     "iota",
     "parameter",
     "reshape",
-    "tuple",
 )
+_FRAMING = 0.05
+"""Weight of what only groups values: a loop with other elements leaves one of these for each."""
 _HEAVIEST = 40.0
 _HEAVIEST_OPCODES = (
     "all-gather",
@@ -49,6 +51,7 @@ _HEAVY_OPCODES = (
 )
 _WEIGHTS = {
     **dict.fromkeys(_PLAIN_OPCODES, _PLAIN),
+    **dict.fromkeys(TUPLES, _FRAMING),
     **dict.fromkeys(_HEAVIEST_OPCODES, _HEAVIEST),
     **dict.fromkeys(_HEAVY_OPCODES, _HEAVY),
 }
@@ -73,5 +76,5 @@ def heaviness_of_change(opcodes: tuple[str, str]) -> float:
     A custom call that became a move was a mark, of a sharding or a memory space: no library call.
     """
     before, after = opcodes
-    is_mark = before == "custom-call" and after in _PLAIN_OPCODES
+    is_mark = before == "custom-call" and after in (*_PLAIN_OPCODES, *TUPLES)
     return heaviest((after,) if is_mark else opcodes)

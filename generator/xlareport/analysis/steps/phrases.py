@@ -6,15 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from xlareport.analysis.matching.account.empty_calls import RETURNS_ARGUMENT
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import FirstIteration
-from xlareport.analysis.steps import computation_phrases, wording
+from xlareport.analysis.steps import attribute_phrases, computation_phrases, wording
 from xlareport.analysis.steps.details import ElementsChange
+from xlareport.analysis.steps.group_counts import (
+    AFTER,
+    BEFORE,
+    count_by_opcode,
+    count_on_side,
+    counted,
+)
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.replacements import ASYNC_FUSION_END, is_summed_product
 from xlareport.runtime import english, units
 
 _PAIRS_NAMED = 2
-_BEFORE, _AFTER = 0, 1
 
 
 def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
@@ -25,11 +31,11 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     if kind in _WITH_RESULT:
         return _WITH_RESULT[kind](groups)
     words = words_of_kinds()[kind]
-    verb, side = words.verb, _AFTER if words.counts == "after" else _BEFORE
+    verb, side = words.verb, AFTER if words.counts == "after" else BEFORE
     if kind is Kind.REMOVED and any(group.guesses for group in groups):
         verb = "removed or rewrote"
     adjective = "dead" if kind is Kind.DEAD else ""
-    message = f"{verb} {wording.counted(_counts(groups, side), adjective)}"
+    message = f"{verb} {wording.counted(count_by_opcode(groups, side), adjective)}"
     if kind in _TOGETHER:
         return message + _with_members(_TOGETHER[kind], groups)
     return message
@@ -63,13 +69,13 @@ def _count_involved(groups: Sequence[ChangeGroup]) -> int:
 
 def _absorbed(groups: Sequence[ChangeGroup], new: Sequence[ChangeGroup]) -> str:
     """Return how many fusions were merged into others, and how many calls were inlined."""
-    calls = [group for group in groups if group.opcodes[_BEFORE] == _CALL]
-    fusions = [group for group in groups if group.opcodes[_BEFORE] != _CALL]
+    calls = [group for group in groups if group.opcodes[BEFORE] == _CALL]
+    fusions = [group for group in groups if group.opcodes[BEFORE] != _CALL]
     others = _into_fusions(fusions, new)
     inside = " into fusions" if sum(group.count for group in calls) > 1 else " into a fusion"
     return english.listing(
         [
-            f"{verb} {wording.counted(_counts(part, _BEFORE))}{where}"
+            f"{verb} {counted(part, BEFORE)}{where}"
             for verb, part, where in (("merged", fusions, others), ("inlined", calls, inside))
             if part
         ]
@@ -102,11 +108,11 @@ def _inlined(groups: Sequence[ChangeGroup]) -> str:
 
     The lines are left out where those of some are not known.
     """
-    loops = [group for group in groups if group.opcodes[_BEFORE] == _LOOP]
-    calls = [group for group in groups if group.opcodes[_BEFORE] != _LOOP]
+    loops = [group for group in groups if group.opcodes[BEFORE] == _LOOP]
+    calls = [group for group in groups if group.opcodes[BEFORE] != _LOOP]
     return english.listing(
         [
-            f"{verb} {wording.counted(_counts(part, _BEFORE))}"
+            f"{verb} {counted(part, BEFORE)}"
             f"{_into(part) if all(map(_are_lines_known, part)) else ''}"
             for verb, part in (("unrolled", loops), ("inlined", calls))
             if part
@@ -134,27 +140,20 @@ def _combined(groups: Sequence[ChangeGroup]) -> str:
     return f"combined {wording.counted(list(counts.items()))} into {sum(g.count for g in groups):,}"
 
 
-def _counts(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
-    counts: Counter[str] = Counter()
-    for group in groups:
-        counts[wording.noun(group.opcodes[side] or group.opcodes[1 - side])] += _count_on_side(
-            group, side
-        )
-    return list(counts.items())
-
-
-def _count_on_side(group: ChangeGroup, side: int) -> int:
-    """Return how many instructions a group has on a side; on the other if it has none there."""
-    sides = (group.sources, group.results)
-    return sides[side] or sides[1 - side] or group.count
-
-
 def _cloned(groups: Sequence[ChangeGroup]) -> str:
     """Return how many instructions were cloned, and into how many clones if more."""
-    counts = _counts(groups, _BEFORE)
+    counts = count_by_opcode(groups, BEFORE)
     clones = sum(group.count for group in groups)
     more = f" ({clones:,} clones)" if clones > sum(count for _, count in counts) else ""
-    return f"{_peeled(groups)}cloned {wording.counted(counts)}{more}"
+    return f"{_peeled(groups)}cloned {wording.counted(counts)}{_into_loops(groups)}{more}"
+
+
+def _into_loops(groups: Sequence[ChangeGroup]) -> str:
+    """Return that all clones are in loops, of what is outside; empty where some are not."""
+    if not all(group.is_in_loop for group in groups):
+        return ""
+    homes = frozenset[str]().union(*(group.homes_after for group in groups))
+    return " into loops" if len(homes) > 1 else " into a loop"
 
 
 def _peeled(groups: Sequence[ChangeGroup]) -> str:
@@ -171,10 +170,9 @@ def _replaced(groups: Sequence[ChangeGroup]) -> str:
     fused = [group for group in joined if group.target]
     ended = [group for group in groups if fused and group.target == ASYNC_FUSION_END]
     others = [group for group in groups if group not in joined and group not in ended]
-    counted = wording.counted(_counts(fused, _AFTER))
     parts = (
-        f"made {wording.counted(_counts(waiting, _AFTER))} synchronous" if waiting else "",
-        f"divided {counted} among async collective fusions" if fused else "",
+        f"made {counted(waiting, AFTER)} synchronous" if waiting else "",
+        f"divided {counted(fused, AFTER)} among async collective fusions" if fused else "",
         f"replaced {_replacements(others, 'with')}" if others else "",
     )
     return english.listing([part for part in parts if part])
@@ -188,10 +186,10 @@ def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
     counts: Counter[tuple[str, str]] = Counter()
     results: Counter[tuple[str, str]] = Counter()
     for group in groups:
-        new = wording.called(group.opcodes[_AFTER], group.target)
-        key = wording.noun(group.opcodes[_BEFORE]), new
-        counts[key] += _count_on_side(group, _BEFORE)
-        results[key] += _count_on_side(group, _AFTER)
+        new = wording.called(group.opcodes[AFTER], group.target)
+        key = wording.noun(group.opcodes[BEFORE]), new
+        counts[key] += count_on_side(group, BEFORE)
+        results[key] += count_on_side(group, AFTER)
     ranked = counts.most_common()
     result = [
         f"{units.plural(count, old)} {by} {_result_words(new, count, results[old, new])}"
@@ -212,23 +210,23 @@ def _folded(groups: Sequence[ChangeGroup]) -> str:
     into = (
         "constants" if sum(group.results or group.count for group in groups) > 1 else "a constant"
     )
-    return f"folded {wording.counted(_counts(groups, _BEFORE))} into {into}"
+    return f"folded {counted(groups, BEFORE)} into {into}"
 
 
 def _hoisted(groups: Sequence[ChangeGroup]) -> str:
-    return f"moved {wording.counted(_counts(groups, _BEFORE))} out of loops"
+    return f"moved {counted(groups, BEFORE)} out of loops"
 
 
 def _sunk(groups: Sequence[ChangeGroup]) -> str:
-    return f"moved {wording.counted(_counts(groups, _BEFORE))} into loops"
+    return f"moved {counted(groups, BEFORE)} into loops"
 
 
 def _swapped(groups: Sequence[ChangeGroup]) -> str:
     """Return how many moves passed others, and how many stand for them now if more."""
     counts: Counter[str] = Counter()
     for group in groups:
-        counts[wording.noun(group.opcodes[_BEFORE])] += _count_on_side(group, _BEFORE)
-    results = sum(_count_on_side(group, _AFTER) for group in groups)
+        counts[wording.noun(group.opcodes[BEFORE])] += count_on_side(group, BEFORE)
+    results = sum(count_on_side(group, AFTER) for group in groups)
     more = f" ({results:,} results)" if results > counts.total() else ""
     return f"moved {wording.counted([*counts.items()])} past other instructions{more}"
 
@@ -246,28 +244,16 @@ def _moved_words(groups: Sequence[ChangeGroup]) -> str:
         "existing fusions" if sum(group.count for group in taken) > 1 else "an existing fusion"
     )
     parts = [
-        f"fused {wording.counted(_counts(taken, _BEFORE))} into {holders}" if taken else "",
-        f"moved {wording.counted(_counts(inside, _BEFORE))} into {branches}" if inside else "",
-        f"moved {wording.counted(_counts(out, _BEFORE))} out of {fusions}" if out else "",
-        f"moved {wording.counted(_counts(others, _BEFORE))}" if others else "",
-    ]
-    return english.listing([part for part in parts if part])
-
-
-def _configured(groups: Sequence[ChangeGroup]) -> str:
-    """Return of how many the backend config changed, and of how many it only got defaults."""
-    quiet = [group for group in groups if group.sets_defaults]
-    others = [group for group in groups if not group.sets_defaults]
-    of_what = "in the backend_config of" if not others else "in that of"
-    parts = [
-        f"changed backend_config of {wording.counted(_counts(others, _BEFORE))}" if others else "",
-        f"set defaults {of_what} {wording.counted(_counts(quiet, _BEFORE))}" if quiet else "",
+        f"fused {counted(taken, BEFORE)} into {holders}" if taken else "",
+        f"moved {counted(inside, BEFORE)} into {branches}" if inside else "",
+        f"moved {counted(out, BEFORE)} out of {fusions}" if out else "",
+        f"moved {counted(others, BEFORE)}" if others else "",
     ]
     return english.listing([part for part in parts if part])
 
 
 def _shared(groups: Sequence[ChangeGroup]) -> str:
-    counts = wording.counted(_counts(groups, _BEFORE))
+    counts = counted(groups, BEFORE)
     return f"redirected operands of {counts} to equal instructions"
 
 
@@ -275,23 +261,13 @@ def _asynchronous(groups: Sequence[ChangeGroup]) -> str:
     """Return how many became asynchronous, and how many only got starts and dones."""
     waiting = [group for group in groups if group.is_synchronous]
     others = [group for group in groups if not group.is_synchronous]
-    counted = wording.counted(_counts(waiting, _BEFORE))
     parts = [
-        f"made {wording.counted(_counts(others, _BEFORE))} asynchronous" if others else "",
-        f"gave {counted} a start and a done that run synchronously" if waiting else "",
+        f"made {counted(others, BEFORE)} asynchronous" if others else "",
+        f"gave {counted(waiting, BEFORE)} a start and a done that run synchronously"
+        if waiting
+        else "",
     ]
     return english.listing([part for part in parts if part])
-
-
-def _laid_out(groups: Sequence[ChangeGroup]) -> str:
-    """Return of how many the layout changed, and of how many only its tiles."""
-    tiled = [group for group in groups if group.is_tiling]
-    others = [group for group in groups if not group.is_tiling]
-    parts = [
-        f"the layout of {wording.counted(_counts(others, _BEFORE))}" if others else "",
-        f"the tiling of {wording.counted(_counts(tiled, _BEFORE))}" if tiled else "",
-    ]
-    return f"changed {english.listing([part for part in parts if part])}"
 
 
 def _carried(groups: Sequence[ChangeGroup]) -> str:
@@ -312,51 +288,45 @@ def _carried(groups: Sequence[ChangeGroup]) -> str:
     return english.listing(parts)
 
 
-def _summed(groups: Sequence[ChangeGroup]) -> str:
-    """Return of how many the number of summands changed, and of how many the reduced elements."""
-    sums = [group for group in groups if group.is_summed]
-    others = [group for group in groups if not group.is_summed]
-    parts = [
-        f"the number of summands of {wording.counted(_counts(sums, _BEFORE))}" if sums else "",
-        f"the number of reduced elements of {wording.counted(_counts(others, _BEFORE))}"
-        if others
-        else "",
-    ]
-    return f"changed {english.listing([part for part in parts if part])}"
-
-
 def _left(groups: Sequence[ChangeGroup]) -> str:
-    return f"left {wording.counted(_counts(groups, _BEFORE))} without live users"
+    """Return how many lost their users because these read the operand now, and how many else."""
+    passed = [group for group in groups if group.is_bypassed]
+    others = [group for group in groups if not group.is_bypassed]
+    parts = [
+        f"bypassed {counted(passed, BEFORE)}" if passed else "",
+        f"left {counted(others, BEFORE)} without live users" if others else "",
+    ]
+    return english.listing([part for part in parts if part])
 
 
 def _split(groups: Sequence[ChangeGroup]) -> str:
     """Return how many were split, and how many dots became products and their sums."""
     summed = [group for group in groups if is_summed_product(group.opcodes)]
     others = [group for group in groups if not is_summed_product(group.opcodes)]
-    several = sum(_count_on_side(group, _BEFORE) for group in summed) > 1
+    several = sum(count_on_side(group, BEFORE) for group in summed) > 1
     result = "multiplies and reduces" if several else "a multiply and a reduce"
     parts = [
-        f"rewrote {wording.counted(_counts(summed, _BEFORE))} as {result}" if summed else "",
-        f"split {wording.counted(_counts(others, _BEFORE))}" if others else "",
+        f"rewrote {counted(summed, BEFORE)} as {result}" if summed else "",
+        f"split {counted(others, BEFORE)}" if others else "",
     ]
     return english.listing([part for part in parts if part])
 
 
 def _untraced(groups: Sequence[ChangeGroup]) -> str:
     """Return a phrase for removed and added instructions whose relation is not known."""
-    gone = [group for group in groups if group.opcodes[_BEFORE]]
-    new = [group for group in groups if not group.opcodes[_BEFORE]]
+    gone = [group for group in groups if group.opcodes[BEFORE]]
+    new = [group for group in groups if not group.opcodes[BEFORE]]
     return english.listing(
         [
-            f"{verb} or rewrote {wording.counted(_counts(part, side))}"
-            for verb, part, side in (("removed", gone, _BEFORE), ("added", new, _AFTER))
+            f"{verb} or rewrote {wording.counted(count_by_opcode(part, side))}"
+            for verb, part, side in (("removed", gone, BEFORE), ("added", new, AFTER))
             if part
         ]
     )
 
 
 def _unused(groups: Sequence[ChangeGroup]) -> str:
-    return f"added {wording.counted(_counts(groups, _AFTER))} without live users"
+    return f"added {counted(groups, AFTER)} without live users"
 
 
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
@@ -364,20 +334,21 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.CARRIED: _carried,
     Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,
-    Kind.CONFIG: _configured,
+    Kind.CONFIG: attribute_phrases.configured,
     Kind.COPIED: computation_phrases.copied,
     Kind.DEFINED: computation_phrases.defined,
     Kind.FOLDED: _folded,
     Kind.HOISTED: _hoisted,
     Kind.INLINED: _inlined,
-    Kind.LAYOUT: _laid_out,
+    Kind.LAYOUT: attribute_phrases.laid_out,
     Kind.LEFT: _left,
+    Kind.SHARDING: attribute_phrases.sharded,
     Kind.LEFTOVER: computation_phrases.leftovers,
     Kind.MOVED: _moved_words,
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
     Kind.SHARED: _shared,
-    Kind.SUMMED: _summed,
+    Kind.SUMMED: attribute_phrases.summed,
     Kind.SUNK: _sunk,
     Kind.SPLIT: _split,
     Kind.SWAPPED: _swapped,

@@ -27,9 +27,26 @@ def compare_shapes(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
     """Return the kind of difference between two shapes, with old and new; empty if equal."""
     if old.text == new.text:
         return {}
+    held = _held(old, new)
+    if held:
+        return {Kind.SHAPE: held}
     if old.elements and len(old.elements) == len(new.elements):
         return _elements(old, new)
     return _shape_of(old, new)
+
+
+def _held(old: Shape, new: Shape) -> str:
+    """Return in words that a tuple is an element of another one now; '' where it is not.
+
+    A fusion that takes in others gives its former result, also a tuple, beside theirs.
+    """
+    if not old.elements:
+        return ""
+    number = next((at for at, member in enumerate(new.elements) if member.text == old.text), None)
+    if number is None:
+        return ""
+    counts = [units.plural(len(shape.elements), "element") for shape in (old, new)]
+    return f"{' → '.join(counts)}, the former result is element {number}"
 
 
 def _shape_of(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:

@@ -10,6 +10,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.result import LooseMatching, Matching
 from xlareport.analysis.matching.sides.facts import facts_of
 from xlareport.analysis.steps.applied_computations import with_applied_computations
+from xlareport.analysis.steps.bitcast_origins import with_bitcast_origins
 from xlareport.analysis.steps.boundaries import NOBODY
 from xlareport.analysis.steps.carried_elements import with_carried_elements
 from xlareport.analysis.steps.changes import Change, changes
@@ -19,6 +20,7 @@ from xlareport.analysis.steps.folded_constants import with_folded_constants
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.loop_constants import with_loop_constants
 from xlareport.analysis.steps.merged_operands import without_merged_operands
 from xlareport.analysis.steps.moved_clones import with_moved_clones
 from xlareport.analysis.steps.numbering import without_number
@@ -33,6 +35,7 @@ from xlareport.analysis.steps.refinements import (
 from xlareport.analysis.steps.split_parts import with_partial_types
 from xlareport.analysis.steps.undone import with_undone_transposes
 from xlareport.analysis.steps.unused_additions import with_unused_additions
+from xlareport.analysis.steps.wrapped_calls import with_wrapped_calls
 from xlareport.hlo.model import HloModule
 from xlareport.runtime.remembered import remembered
 
@@ -112,9 +115,10 @@ def step(
     else:
         matching = match(before, after, same_program=same_program)
     rows = with_unused_additions(matching, with_leftovers(matching, changes(matching)))
-    rows = with_folded_constants(matching, rows)
+    rows = with_loop_constants(matching, with_folded_constants(matching, rows))
     rows = with_partial_types(matching, with_removed_duplicates(matching, rows))
-    rows = without_merged_operands(matching, rows)
+    rows = with_wrapped_calls(matching, rows)
+    rows = with_bitcast_origins(matching, without_merged_operands(matching, rows))
     rows = with_moved_clones(with_whole_computations(matching, rows))
     rows = with_carried_elements(matching, with_undone_transposes(matching, rows))
     rows = with_dropped_elements(matching, rows)

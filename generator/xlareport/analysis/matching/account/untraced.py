@@ -119,10 +119,11 @@ def _is_removable(before: HloModule, pairing: Pairing) -> bool:
 def _annotates(line: Instruction) -> bool:
     """Return whether a custom call only states how an array is sharded."""
     target = line.call_target
-    return line.opcode == "custom-call" and target.startswith(_ANNOTATIONS)
+    return line.opcode == "custom-call" and target.startswith(ANNOTATIONS)
 
 
-_ANNOTATIONS = ("Sharding", "SPMD", "xla.sdy.")
+ANNOTATIONS = ("Sharding", "SPMD", "xla.sdy.")
+"""Beginnings of the targets of such custom calls."""
 
 
 def _is_staged(module: HloModule, place: Place, line: Instruction) -> bool:
