@@ -176,4 +176,4 @@ _ONCE = (
 
 def test_an_element_that_starts_and_goes_on_as_another_is_the_same(read: Read) -> None:
     account = _account(read, _TWICE, _ONCE)
-    assert "changed shape: 3 elements → 2 elements, without element 2 (same as 1)" in account
+    assert "3 elements → 2 elements, without element 2 (same as 1)" in account

@@ -121,7 +121,7 @@ def test_a_partial_sum_of_another_shape_is_both() -> None:
     [
         ("size=8 pad=7_7 rhs_reversal=1", 16),
         ("size=3 pad=1_1", 16),
-        ("size=8 stride=7 lhs_dilate=8", None),
+        ("size=8 stride=7 lhs_dilate=8", 16),
     ],
 )
 def test_a_window_wider_than_its_input_meets_no_more_than_that(
@@ -160,3 +160,39 @@ def test_a_sum_that_takes_in_the_sum_before_it_names_that() -> None:
     change = step(parse_module(two), parse_module(once))
     sentence = "`%r` in `e` sums over `32` → `256` elements, with what `%part` did before it"
     assert sentence in " ".join((change.headline, *change.account))
+
+
+@pytest.mark.parametrize(
+    ("operands", "window", "size"),
+    [
+        (
+            ("[8,8,8,16]", "[8,4,4,32]", "[3,3,16,32]"),
+            "size=4x4 pad=0_1x0_1 rhs_dilate=2x2}, dim_labels=f01b_i01o->01bf",
+            8 * 4 * 4,
+        ),
+        (
+            ("[2,4,4,64]", "[3,3,32,64]", "[2,8,8,32]"),
+            "size=3x3 pad=2_1x2_1 lhs_dilate=2x2}, dim_labels=b01f_01oi->b01f",
+            64 * 2 * 2,
+        ),
+        (
+            ("[2,4000,1,8]", "[3,1,8,8]", "[2,8000,1,8]"),
+            "size=3x1 pad=2_1x0_0 lhs_dilate=2x1}, dim_labels=b01f_01io->b01f",
+            None,
+        ),
+    ],
+)
+def test_gradients_of_strided_convolutions_are_measured(
+    operands: tuple[str, str, str], window: str, size: int | None
+) -> None:
+    """The first two are those by the kernel and by the input of a convolution of stride 2."""
+    lhs, rhs, result = operands
+    module = parse_module(f"""HloModule m
+
+ENTRY e {{
+  a = f32{lhs} parameter(0)
+  b = f32{rhs} parameter(1)
+  ROOT v = f32{result} convolution(a, b), window={{{window}
+}}""")
+    line = module.by_name["e"].by_name["v"]
+    assert measure_sum(module, Place("e", "v"), line) == size

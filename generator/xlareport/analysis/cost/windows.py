@@ -11,6 +11,7 @@ from xlareport.hlo.shape import MOST_DIMENSIONS, Shape
 
 _FIELD = re.compile(r"(?<![a-z_])([a-z_]++)=([0-9x_-]++)")
 _MOST_POSITIONS = 1_000_000
+_MOST_OUTPUTS = 1_000
 FMA_FLOPS = 2
 
 
@@ -64,6 +65,23 @@ def count_valid_positions(window: WindowDimension, inputs: int, kernels: int, ou
     offsets = (step * steps[0] - window.pad_low for step in range(steps[1]))
     last = (inputs - 1) * window.lhs_dilate
     return sum(_hits(offset, others[0], others[1], last, window.lhs_dilate) for offset in offsets)
+
+
+def count_most_products(window: WindowDimension, inputs: int, outputs: int) -> int | None:
+    """Return how many kernel positions meet an input element, of the output where most do.
+
+    None if a dilated dimension has more than a thousand outputs.
+    """
+    if window.lhs_dilate == window.rhs_dilate == 1:
+        return min(window.size, inputs)
+    if outputs > _MOST_OUTPUTS:
+        return None
+    last = (inputs - 1) * window.lhs_dilate
+    offsets = (output * window.stride - window.pad_low for output in range(outputs))
+    hits = (
+        _hits(offset, window.rhs_dilate, window.size, last, window.lhs_dilate) for offset in offsets
+    )
+    return max(hits, default=0)
 
 
 def count_reduce_window(site: Site) -> int:

@@ -4,7 +4,8 @@ from math import prod
 
 from msgspec import Struct
 
-from xlareport.analysis.cost.windows import parse_window
+from xlareport.analysis.cost.shape_sizes import UncountableError
+from xlareport.analysis.cost.windows import WindowDimension, count_most_products, parse_window
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.details import Difference, ShapeChange
@@ -42,29 +43,34 @@ def measure_sum(module: HloModule, place: Place, line: Instruction) -> int | Non
 
 
 def _measure_window(module: HloModule, place: Place, line: Instruction) -> int | None:
-    """Return how many products a convolution adds up where its window is whole, at most.
-
-    None where the window or the input is dilated: then it may never meet as many elements.
-    """
+    """Return how many products a convolution adds up, at most: where its window is whole."""
     operands = [module.find(place.computation, name) for name in line.operand_names[:_FACTORS]]
     window = parse_window(line.attributes.get("window", ""))
-    labels = line.attributes.get("dim_labels", "").partition("->")[0].split("_")
-    if any(part.lhs_dilate != 1 or part.rhs_dilate != 1 for part in window):
-        return None
+    inputs, _, outputs = line.attributes.get("dim_labels", "").partition("->")
+    shapes = [operand.shape if operand else None for operand in operands]
+    labels = [*inputs.split("_"), outputs]
     sizes = [
-        dict(zip(names, operand.shape.dimensions, strict=False)) if operand else {}
-        for names, operand in zip(labels, operands, strict=False)
+        dict(zip(names, shape.dimensions, strict=False)) if shape else {}
+        for names, shape in zip(labels, [*shapes, line.shape], strict=False)
     ]
-    if len(sizes) < _FACTORS:
+    if len(sizes) <= _FACTORS:
         return None
-    met = [_smaller(sizes[0].get(str(n)), part.size) for n, part in enumerate(window)]
+    try:
+        met = [
+            _count_met(part, sizes[0].get(str(number)), sizes[2].get(str(number)))
+            for number, part in enumerate(window)
+        ]
+    except UncountableError:
+        return None
     counts = [sizes[1].get("i"), *met]
     known = [count for count in counts if count is not None]
     return prod(known) if len(known) == len(counts) else None
 
 
-def _smaller(size: int | None, other: int) -> int | None:
-    return None if size is None else min(size, other)
+def _count_met(part: WindowDimension, inputs: int | None, outputs: int | None) -> int | None:
+    if inputs is None or outputs is None:
+        return None
+    return count_most_products(part, inputs, outputs)
 
 
 def compare_sums(

@@ -109,3 +109,46 @@ ENTRY"""
         known = matching.pairing_after(Place(*place))
         assert known is not None
         assert (known.relation, known.cause) == (Relation.ADDED, None)
+
+
+def _loop(work: str, number: int, carried: str, read: str) -> str:
+    """Return a loop of which each iteration reads an element for its work."""
+    return f"""
+%cond (c: {carried}) -> pred[] {{
+  %c = {carried} parameter(0)
+  %step = s32[] get-tuple-element(%c), index=0
+  %last = s32[] constant(9)
+  ROOT %more = pred[] compare(%step, %last), direction=LT
+}}
+
+%body (b: {carried}) -> {carried} {{
+  %b = {carried} parameter(0)
+  %count = s32[] get-tuple-element(%b), index=0
+  %read.{number} = {read} get-tuple-element(%b), index={number}
+  %work = {read} {work}(%read.{number})
+  ROOT %next = {carried} tuple(%count, %work, %work)
+}}
+"""
+
+
+def _with_loop(text: str, work: str, number: int, read: str, given: str) -> str:
+    carried = f"(s32[], {read}, {read})"
+    run = (
+        f"  %zero = s32[] constant(0)\n  %start = {carried} tuple(%zero, {given}, {given})\n"
+        f"  %loop = {carried} while(%start), condition=%cond, body=%body\n"
+        f"  %given = {read} get-tuple-element(%loop), index=1\n  ROOT"
+    )
+    text = text.replace("ENTRY", f"{_loop(work, number, carried, read)}\nENTRY")
+    text = text.replace("  ROOT %out", f"{run} %out").replace(
+        "(f32[4]{0}, f32[28]", f"({read}, f32[28]"
+    )
+    return text.replace("tuple(%a, %", "tuple(%given, %")
+
+
+def test_an_element_that_a_lasting_loop_carries_is_not_said_to_be_removed(read: Read) -> None:
+    before = _with_loop(_BEFORE, "sine", 1, "f32[4]{0}", "%a")
+    after = _with_loop(_AFTER, "tanh", 2, "f32[5]{0}", "%cosine.0")
+    known = match(read(before), read(after)).pairing_before(Place("body", "read.1"))
+    assert known is not None
+    assert known.relation is Relation.REMOVED
+    assert known.cause is ChangeCause.UNTRACED

@@ -24,6 +24,7 @@ _SHARE = 8
 _REASON = "no counterpart was found, and much else was rewritten as well"
 _FRAMING = frozenset({"call", "get-tuple-element", "parameter", "tuple"})
 """Opcodes that only pass values on: passes remove and add them without a trace."""
+_CARRYING = frozenset({"conditional", "parameter", "while"})
 _STAGED = frozenset(
     {
         "async-done",
@@ -47,7 +48,8 @@ def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
     Not so what the text around it proves: moves that were removed or inserted.
     """
     before, after = search.before.graph.module, search.after.graph.module
-    gone = [pairing for pairing in pairings if _is_gone(before, pairing)]
+    carried = _elements_carried(search, pairings)
+    gone = [pairing for pairing in pairings if _is_gone(before, pairing, carried)]
     if not _are_many(gone, before):
         return
     counted = _has_collectives(before)  # else they are the partitioner's own
@@ -88,10 +90,42 @@ def _neutral_operands(before: Side) -> Mapping[Place, str]:
     return operands
 
 
-def _is_gone(module: HloModule, pairing: Pairing) -> bool:
+def _elements_carried(search: Search, pairings: Collection[Pairing]) -> set[Place]:
+    """Return the removed elements of what a loop or branch carries, if it has new elements now.
+
+    These may be the same values under other numbers.
+    """
+    before, after = search.before.graph.module, search.after.graph.module
+    lasting = {
+        known.before[0]: known.after[0] for known in pairings if known.before and known.after
+    }
+    new = {
+        _source_of_element(after, known.after[0])
+        for known in pairings
+        if known.relation is Relation.ADDED
+    }
+    gone = (known.before[0] for known in pairings if known.relation is Relation.REMOVED)
+    sources = ((place, _source_of_element(before, place)) for place in gone)
+    return {place for place, source in sources if source in lasting and lasting[source] in new}
+
+
+def _source_of_element(module: HloModule, place: Place) -> Place | None:
+    """Return the parameter, loop or conditional that a get-tuple-element reads; None of others."""
+    line, home = module.find(*place), module.by_name[place.computation]
+    if line is None or line.opcode != "get-tuple-element":
+        return None
+    source = home.by_name.get(next(iter(line.operand_names), ""))
+    if source is None or source.opcode not in _CARRYING:
+        return None
+    return Place(place.computation, source.name)
+
+
+def _is_gone(module: HloModule, pairing: Pairing, carried: Collection[Place]) -> bool:
     """Return whether a pairing is a removal that the module after does not explain."""
     known = pairing.cause is not None or pairing.grade is Grade.EXACT
-    return not known and pairing.relation is Relation.REMOVED and not _is_removable(module, pairing)
+    if known or pairing.relation is not Relation.REMOVED:
+        return False
+    return pairing.before[0] in carried or not _is_removable(module, pairing)
 
 
 def _is_new(module: HloModule, pairing: Pairing, *, collectives: bool) -> bool:
