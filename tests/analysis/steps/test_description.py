@@ -222,6 +222,15 @@ def test_a_move_comes_before_the_shape_of_what_it_passed() -> None:
     )
 
 
+def test_a_convert_that_moved_comes_before_the_types_of_what_it_passed() -> None:
+    turned = replace(change(Kind.TYPE, "transpose.1"), opcodes=("transpose", "transpose"))
+    between = [replace(turned, before=Place("main", f"transpose.{n}")) for n in (1, 2, 3)]
+    moved = replace(change(Kind.SWAPPED, "convert.5"), reason=Past("transpose.1"))
+    also = replace(change(Kind.SWAPPED, "convert.6"), reason=Past("transpose.2"))
+    headline = told(*between, moved, also)[0]
+    assert headline.startswith("`algsimp` moved 2 adds past other instructions and changed the")
+
+
 def test_a_move_comes_after_the_shape_of_what_it_did_not_pass() -> None:
     other = replace(change(Kind.SHAPE, "sum.1"), opcodes=("all-reduce", "all-reduce"))
     moved = replace(change(Kind.SWAPPED, "reshape.2"), reason=Past("dot.3"))

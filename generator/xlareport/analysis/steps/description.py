@@ -136,6 +136,8 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
 _INTO_AND_OUT = (Kind.HOISTED, Kind.SUNK)
 _FIRST = frozenset({Kind.FUSED, Kind.SWAPPED, *_INTO_AND_OUT})
 """Kinds that come before others that follow from them and weigh as much."""
+_OF_PASSED = (Kind.SHAPE, Kind.TYPE)
+"""Kinds of what a reshape or a convert was moved past."""
 
 
 def _weights_of_kinds(every: Mapping[Kind, Sequence[ChangeGroup]]) -> dict[Kind, float]:
@@ -147,9 +149,9 @@ def _weights_of_kinds(every: Mapping[Kind, Sequence[ChangeGroup]]) -> dict[Kind,
         if kind in weights:
             weights[kind] = max(weights[kind], weights.get(Kind.CARRIED, 0.0))
     passed = _passed(every.get(Kind.SWAPPED, ()))
-    shaped = every.get(Kind.SHAPE, ()) if passed else ()
-    if shaped and all(_are_passed(group, passed) for group in shaped):
-        weights[Kind.SWAPPED] = max(weights[Kind.SWAPPED], weights[Kind.SHAPE])
+    for kind in _OF_PASSED if passed else ():
+        if kind in weights and _are_passed(every[kind], passed):
+            weights[Kind.SWAPPED] = max(weights[Kind.SWAPPED], weights[kind])
     return weights
 
 
@@ -159,12 +161,14 @@ def _passed(moves: Iterable[ChangeGroup]) -> frozenset[str]:
     return frozenset(reason.instruction for reason in reasons if isinstance(reason, Past))
 
 
-def _are_passed(group: ChangeGroup, passed: frozenset[str]) -> bool:
-    """Return whether a move passed each of the instructions, which have its shape now."""
-    return all(
-        any(place and place.instruction in passed for place in (change.before, change.after))
-        for change in group.changes
-    )
+def _are_passed(groups: Iterable[ChangeGroup], passed: frozenset[str]) -> bool:
+    """Return whether moves passed most of the instructions, which are as the moved ones now.
+
+    What stands between two that a move passed is passed too, and not named.
+    """
+    places = [(change.before, change.after) for group in groups for change in group.changes]
+    named = [any(place and place.instruction in passed for place in pair) for pair in places]
+    return 2 * sum(named) > len(named)
 
 
 _LOOP = "while"
