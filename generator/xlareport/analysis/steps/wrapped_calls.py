@@ -23,15 +23,13 @@ def with_wrapped_calls(matching: Matching, changes: Iterable[Change]) -> list[Ch
     rows = list(changes)
     calls = [number for number, row in enumerate(rows) if _calls_one(row)]
     ends = {row.after for row in rows if calls and _is_new_end(row)}
-    told: set[Place | None] = set()
+    wrapping: set[Place | None] = set()
     for number in calls:
         halves = [place for place in _halves(matching, rows[number].after) if place in ends]
-        if len(halves) > 1 and told.isdisjoint(halves):
+        if len(halves) > 1 and wrapping.isdisjoint(halves):
             rows[number] = _asynchronous(matching, rows[number], halves)
-            told.update(halves)
-    return [
-        _as_part(row) if told and row.after in told and _is_new_end(row) else row for row in rows
-    ]
+            wrapping.update(halves)
+    return [_as_part(row) if row.after in wrapping and _is_new_end(row) else row for row in rows]
 
 
 def _as_part(row: Change) -> Change:
