@@ -156,9 +156,8 @@ class _Reader:
     def _moved(self, pairing: Pairing, before: Place | None, after: Place | None) -> Change:
         kind = kind_of_moved(pairing, before, after)
         balance = self._ledger.balance(pairing.relation, before, after)
-        details = (
-            destinations.departure(self._matching, before, after) if kind is Kind.SWAPPED else ()
-        )
+        about = self._matching, before, after
+        details = destinations.departure(*about) if kind is Kind.SWAPPED else ()
         return self.change((kind,), before, after, pairing, details, balance=balance)
 
     def _further_change(

@@ -11,7 +11,7 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.arithmetic import narrows
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.rounded_choices import is_choice_of
+from xlareport.analysis.steps.rounded_choices import EXACT, is_choice_of
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.runtime.graphs import reachable
 
@@ -63,6 +63,8 @@ def _rounding_at(module: HloModule, place: Place) -> Types | None:
     operand = next(iter(line.operand_names), None) if line else None  # drawings leave some out
     source = module.find(place.computation, operand) if operand else None
     types = (source.shape.element_type, line.shape.element_type) if source and line else ("", "")
+    if source is not None and source.opcode == "constant" and source.argument in EXACT:
+        return None
     return types if narrows(*types) else None
 
 

@@ -120,10 +120,15 @@ class _Row(Struct, frozen=True):
 
 def _changed_rows(changes: Sequence[Change], matching: Matching) -> Iterator[_Row]:
     roundings = list_roundings(changes, matching)
+    told = _told_with_callers(changes, matching)
     for change in changes:
         old, new = _lines(change, matching)
         elsewhere = change.kind in _ELSEWHERE and not _is_gathered(change, old, new)
         if elsewhere or _passes_on(change, matching):
+            continue
+        if not told.isdisjoint(
+            place.computation for place in (change.before, change.after) if place
+        ):
             continue
         if not any(_is_float(line) for line in (old, new)):
             continue
@@ -131,6 +136,21 @@ def _changed_rows(changes: Sequence[Change], matching: Matching) -> Iterator[_Ro
         for what, words in _effects(change, old, new, matching, roundings):
             named = f"{_scope_words(change, old, new)}: {wording.coded(words)}"
             yield _Row(what, named, change.grade, rank)
+
+
+def _told_with_callers(changes: Sequence[Change], matching: Matching) -> set[str]:
+    """Return the reducers and the like that instructions of another type now apply.
+
+    What they compute has the type of those, which are told.
+    """
+    told: set[str] = set()
+    for change in changes:
+        old, new = _lines(change, matching)
+        if old is None or new is None or not _PASSING.isdisjoint(change.opcodes):
+            continue
+        if old.called and _result_type(old) != _result_type(new):
+            told.update(name for line in (old, new) for _, name in line.called)
+    return told
 
 
 def _is_gathered(change: Change, old: Instruction | None, new: Instruction | None) -> bool:
@@ -214,7 +234,8 @@ def _type(
 ) -> tuple[str, str] | None:
     """Return how the element type changed of what computes: wider and narrower both differ."""
     both = all(_is_float(line) for line in (old, new))
-    if not both or is_alike_in_types(old, new, _homes(change, matching)):
+    modules = matching.before, matching.after
+    if not both or is_alike_in_types(old, new, _homes(change, matching), modules):
         return None
     return TYPE, f"{_result_type(old)} → {_result_type(new)}"
 

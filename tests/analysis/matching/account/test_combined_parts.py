@@ -123,3 +123,54 @@ def test_a_sum_of_a_sum_over_other_devices_names_what_both_combine(read: Read) -
     pairing = match(read(_WHOLE), read(twice)).pairing_after(Place("main", "all"))
     assert pairing is not None
     assert str(pairing.reason) == "it combines partial results of %convolution.5, after %rows"
+
+
+_GATHERED = """HloModule m
+
+ENTRY %main (table: f32[8,4], rows: s32[2,1]) -> f32[2,4] {
+  %table = f32[8,4]{1,0} parameter(0)
+  %rows = s32[2,1]{1,0} parameter(1)
+  %gather.1 = f32[2,4]{1,0} gather(%table, %rows), offset_dims={1}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}, metadata={op_name="jit(f)/gather"}
+  ROOT %out = f32[2,4]{1,0} sine(%gather.1)
+}
+"""
+_MASKED = """HloModule m
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %main (table: f32[4,4], rows: s32[2,1]) -> f32[2,4] {
+  %table = f32[4,4]{1,0} parameter(0)
+  %rows = s32[2,1]{1,0} parameter(1)
+  %gather.2 = f32[2,4]{1,0} gather(%table, %rows), offset_dims={1}, collapsed_slice_dims={0}, \
+start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}, metadata={op_name="jit(f)/gather"}
+  %four = s32[] constant(4)
+  %bound = s32[2,1]{1,0} broadcast(%four), dimensions={}
+  %away = pred[2,1]{1,0} compare(%rows, %bound), direction=GE
+  %flat = pred[2]{0} reshape(%away)
+  %mask = pred[2,4]{1,0} broadcast(%flat), dimensions={0}
+  %zero = f32[] constant(0)
+  %zeros = f32[2,4]{1,0} broadcast(%zero), dimensions={}
+  %select.1 = f32[2,4]{1,0} select(%mask, %zeros, %gather.2), metadata={op_name="jit(f)/gather"}
+  %all-reduce.1 = f32[2,4]{1,0} all-reduce(%select.1), to_apply=%sum, \
+metadata={op_name="jit(f)/gather"}
+  ROOT %out = f32[2,4]{1,0} sine(%all-reduce.1)
+}
+"""
+
+
+def test_a_sum_of_masked_rows_combines_what_each_device_gathers(read: Read) -> None:
+    added = match(read(_GATHERED), read(_MASKED)).pairing_after(_SUM)
+    assert added is not None
+    assert str(added.reason) == "it combines partial results of %gather.2"
+
+
+def test_a_choice_of_two_values_is_no_mask(read: Read) -> None:
+    chosen = _MASKED.replace("broadcast(%zero), dimensions={}", "sine(%gather.2)")
+    added = match(read(_GATHERED), read(chosen)).pairing_after(_SUM)
+    assert added is not None
+    assert "partial results" not in str(added.reason)
