@@ -13,6 +13,7 @@ from xlareport.analysis.matching.rules import (
     deep_forms,
     folded_values,
     frames,
+    generated_bits,
     identity,
     left_behind,
     manual,
@@ -84,6 +85,7 @@ from xlareport.runtime.garbage_collection import no_collections
 
 _RULES = (
     frames.opened_again,
+    generated_bits.generated_bits,
     identity.same_value,
     regrouped.regrouped,
     powers.by_bits,

@@ -324,7 +324,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
     layers = _layers(members)
     alike = layers.total() == len(members) and len(set(map(mask_numbers, scopes))) == 1
     even = alike and len(layers) > 1 and len(set(layers.values())) == 1
-    values = _set_values(kind, members)
+    values = _counted_values(kind, members)
     surest = sorted(members, key=lambda member: _example_rank(member, values))
     return ChangeGroup(
         kind=kind,
@@ -353,14 +353,14 @@ def _example_rank(change: Change, values: Mapping[str, int]) -> tuple[int, bool,
     return doubt(change.grade), not change.scoped, -values.get(str(_detail(change)), 0)
 
 
-def _set_values(kind: Kind, members: Sequence[Change]) -> Counter[str]:
-    """Return how many instructions got the same values; empty for kinds that no reader expects so.
+def _counted_values(kind: Kind, members: Sequence[Change]) -> Counter[str]:
+    """Return how many instructions got the same values; empty for other kinds than `_OF_VALUES`.
 
     Names of instructions differ always, and of a text that is cut the rest may differ.
     """
     values = Counter(str(_detail(member)) for member in members if kind in _OF_VALUES)
-    kept = kind is Kind.CONFIG or not any("%" in text or "…" in text for text in values)
-    return values if kept else Counter()
+    is_whole = kind is Kind.CONFIG or not any("%" in text or "…" in text for text in values)
+    return values if is_whole else Counter()
 
 
 def _involved(kind: Kind, members: Iterable[Change]) -> frozenset[Place]:

@@ -61,6 +61,13 @@ def expansions(
     are what 64-bit nodes became, which an expansion reads instead.
     """
     spoken_of: set[Node] = set()
+    for node, (result, *arrays) in search.generated.items():
+        if node in gone and result in new:
+            known = [part for part in arrays if part in new]
+            further = _constants(search, dict.fromkeys((result, *known)), new)
+            own = _read_by_themselves(search, result, [*known, *further])
+            spoken_of.update(own, (result,))
+            yield node, result, own
     for node, result in _candidates(search, gone, new):
         if result in spoken_of or _is_folded(node, result) or not _may_expand(search, node):
             continue

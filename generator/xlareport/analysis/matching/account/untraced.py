@@ -50,11 +50,12 @@ def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
     before, after = search.before.graph.module, search.after.graph.module
     carried = _elements_carried(search, pairings)
     gone = [pairing for pairing in pairings if _is_gone(before, pairing, carried)]
-    if not _are_many(gone, before):
+    if not _are_many(gone, before.instruction_count):
         return
     counted = _has_collectives(before)  # else they are the partitioner's own
     new = [pairing for pairing in pairings if _is_new(after, pairing, collectives=counted)]
-    if _are_many(new, after):
+    written_out = sum(map(len, search.generated.values()))  # of what is told of a generator alone
+    if _are_many(new, after.instruction_count - written_out):
         _mark(search, [*gone, *new], pairings)
     elif len(new) >= len(gone):
         _mark(search, [pairing for pairing in gone if _is_heavy(before, pairing)], pairings)
@@ -140,8 +141,8 @@ def _is_new(module: HloModule, pairing: Pairing, *, collectives: bool) -> bool:
     return collectives or family_of(line) != "collective"
 
 
-def _are_many(pairings: list[Pairing], module: HloModule) -> bool:
-    return len(pairings) >= _FEWEST and len(pairings) * _SHARE >= module.instruction_count
+def _are_many(pairings: list[Pairing], instructions: int) -> bool:
+    return len(pairings) >= _FEWEST and len(pairings) * _SHARE >= instructions
 
 
 def _is_removable(before: HloModule, pairing: Pairing) -> bool:

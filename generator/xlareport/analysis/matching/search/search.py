@@ -92,6 +92,8 @@ class Search(Struct):
     """Sums and products within regrouped ones, old and new: what is made of the same terms."""
     without_origin: set[Node] = field(default_factory=set)
     """New nodes that continue no old node, such as reciprocals of divisors."""
+    generated: dict[Node, tuple[Node, ...]] = field(default_factory=dict)
+    """What computes the bits of a former generator of random bits, its result first."""
     of_one_index: dict[int, int] = field(default_factory=dict)
     """For elements of unknown origin: the value of the old one of their index, if that is left."""
     named: int = 0
