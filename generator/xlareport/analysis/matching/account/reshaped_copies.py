@@ -33,7 +33,7 @@ class ReshapedCopies:
     def __init__(self, search: Search) -> None:
         """Find originals in `search`."""
         self._search = search
-        self._found: dict[Node, Node | None] = {}
+        self._originals: dict[Node, Node | None] = {}
 
     def original(self, node: Node) -> Node | None:
         """Return the instruction before that a new one repeats in another shape; None if none.
@@ -91,11 +91,11 @@ class ReshapedCopies:
         known = self._search.copies.get(user)
         if known is not None:
             return known[0]
-        if user not in self._found:
-            self._found[user] = None  # in case that it reads itself, in a loop
+        if user not in self._originals:
+            self._originals[user] = None  # in case that it reads itself, in a loop
             named = self._cloned_beside(user)
-            self._found[user] = named or self._by_readers(user, depth - 1)
-        return self._found[user]
+            self._originals[user] = named or self._by_readers(user, depth - 1)
+        return self._originals[user]
 
 
 def _is_original(read: Node, node: Node) -> bool:
