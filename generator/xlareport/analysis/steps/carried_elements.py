@@ -40,8 +40,8 @@ def with_carried_elements(matching: Matching, changes: Iterable[Change]) -> list
 def _counted(matching: Matching, change: Change) -> ElementsChange | None:
     """Return the elements of a loop, or of what may belong to one; None if as many as before."""
     is_loop = change.opcodes == (_LOOP, _LOOP)
-    carries = Kind.SHAPE in change.kinds and (is_loop or change.opcodes in _FOLLOWING)
-    if not carries or change.before is None or change.after is None:
+    has_shape = Kind.SHAPE in change.kinds and (is_loop or change.opcodes in _FOLLOWING)
+    if not has_shape or change.before is None or change.after is None:
         return None
     old, new = matching.before.find(*change.before), matching.after.find(*change.after)
     if old is None or new is None or not (_is_flat(old.shape) and _is_flat(new.shape)):

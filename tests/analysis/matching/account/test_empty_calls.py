@@ -56,3 +56,32 @@ def test_a_call_that_nothing_needs_is_dead_though_its_computation_returns_an_arg
     change = step(read(unread), read(INLINED), "`dce`")
     row = next(row for row in change.changes if row.before and row.before.instruction == "call.1")
     assert row.kind is Kind.DEAD
+
+
+_BEGUN = """
+%copied (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  ROOT %copy.1 = f32[8]{0} copy(%q)
+}
+
+%begun (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %call.1 = f32[8]{0} call(%p), to_apply=%copied
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %start = ((f32[8]{0}), f32[8]{0}, u32[]) async-start(%a), calls=%begun
+  %done = f32[8]{0} async-done(%start)
+  ROOT %out = f32[8]{0} negate(%done)
+}
+"""
+
+
+def test_a_call_that_an_async_start_ran_is_gone_with_it(read: Read) -> None:
+    after = _BEGUN[_BEGUN.index("ENTRY") :].replace("negate(%done)", "negate(%a)")
+    lines = [line for line in after.splitlines() if "async" not in line]
+    change = step(read(_BEGUN), read("\n" + "\n".join(lines)), "`copy-remover`")
+    row = next(row for row in change.changes if row.before and row.before.instruction == "call.1")
+    assert row.kind is not Kind.INLINED
+    assert "where it was inlined" not in " ".join((change.headline, *change.account))

@@ -31,7 +31,7 @@ _AFTER = _BEFORE.replace(
   %again = f32[5,4]{1,0} reduce-window(%masked, %low), window={size=1x2 stride=1x2}, to_apply=%greatest, metadata={op_name="jit(f)/max"}
   %wave.clone = f32[5,4]{1,0} sine(%again), metadata={op_name="jit(f)/wave"}
   %back = f32[4,4]{1,0} slice(%wave.clone), slice={[0:4], [0:4]}
-  %wave = f32[4,4]{1,0} sine(%pool), metadata={op_name="jit(f)/wave"}""",  # noqa: E501 - a line as XLA writes it
+  %wave = f32[4,4]{1,0} sine(%pool), metadata={op_name="jit(f)/wave"}""",  # noqa: E501 - as above
 ).replace("tuple(%wave, ", "tuple(%back, ")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.search.nodes import is_root
+from xlareport.analysis.matching.search.nodes import is_free, is_root
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, opened_root
 
@@ -19,12 +19,24 @@ def why_empty(search: Search, call: Node) -> str | None:
     pairs = search.computations.pairs
     if any(pairs.get(name, name) in after for _, name in call.instruction.called):
         return None
+    if _is_begun_no_more(search, call):
+        return None
     root = opened_root(call)
     is_identity = root is not None and root.instruction.opcode == "parameter"
     uses = _written_uses(call) if is_identity else search.before.users.get(root or call, ())
     if not is_root(call) and not any(_is_used(*use) for use in uses):
         return None
     return RETURNS_ARGUMENT if is_identity else _NOT_KNOWN
+
+
+def _is_begun_no_more(search: Search, call: Node) -> bool:
+    """Return whether a call was all that an async-start ran, and that is gone."""
+    for home, site in search.before.graph.call_sites(call.frame.computation.name):
+        frame = search.before.homes.get(home.name)
+        start = None if frame is None else frame.node(site.instruction)
+        if site.instruction.opcode == "async-start" and start is not None and is_free(start):
+            return True
+    return False
 
 
 def _written_uses(call: Node) -> Iterator[tuple[Node, int]]:
