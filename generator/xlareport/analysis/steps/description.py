@@ -212,9 +212,15 @@ def _group_weight(group: ChangeGroup) -> float:
         heavy = heaviness("copy")
     if isinstance(group.changes[0].reason, Resharded):
         heavy = heaviness(_RESHARDING)
-    if isinstance(group.changes[0].reason, WithUser):  # removed because what read it was
+    if _follows(group):
         heavy *= _FOLLOWING
     return words_of_kinds()[group.kind].importance * heavy * group.count
+
+
+def _follows(group: ChangeGroup) -> bool:
+    """Return whether instructions were only removed because what read them was."""
+    reason = group.changes[0].reason
+    return isinstance(reason, WithUser) and not reason.more
 
 
 _LIGHT = frozenset(

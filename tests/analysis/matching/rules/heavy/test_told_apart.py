@@ -42,8 +42,20 @@ def test_dimensions_are_those_of_what_a_transpose_reads(read: Read) -> None:
     assert _summed(search.before, "dot.2") == _summed(search.after, "dot.2") == (((1,), ()),) * 2
 
 
-def test_dimensions_are_not_known_behind_a_bitcast_nor_of_other_work(read: Read) -> None:
-    cast = _TURNED.replace("transpose(%neg), dimensions={1,0}", "bitcast(%neg)")
+def test_a_bitcast_keeps_the_order_of_dimensions_in_memory(read: Read) -> None:
+    turned = "%transpose.1 = f32[8,8]{0,1} bitcast(%neg)"
+    kept = "%transpose.1 = f32[8,8]{1,0} bitcast(%neg)"
+    line = "%transpose.1 = f32[8,8]{1,0} transpose(%neg), dimensions={1,0}"
+    for cast, number in ((turned, 0), (kept, 1)):
+        side = start(read(_TURNED.replace(line, cast)), read(_FOLDED)).before
+        assert _summed(side, "dot.1") == (((number,), ()),) * 2
+
+
+def test_dimensions_are_not_known_behind_another_shape_nor_of_other_work(read: Read) -> None:
+    cast = _TURNED.replace(
+        "%transpose.1 = f32[8,8]{1,0} transpose(%neg), dimensions={1,0}",
+        "%transpose.1 = f32[4,16]{1,0} bitcast(%neg)",
+    )
     side = start(read(cast), read(_FOLDED)).before
     assert _summed(side, "dot.1") is None
     assert _summed(side, "neg") is None
@@ -158,3 +170,41 @@ def test_a_running_sum_in_blocks_is_an_expansion_of_it(read: Read) -> None:
         assert pairing is not None
         assert pairing.relation is Relation.EXPANDED
         assert pairing.before == (Place("main", "sums"),)
+
+
+_LAID_OUT = """
+%sum.1 (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %add = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[4,8,16]) -> (f32[4,8], f32[4,16]) {
+  %a = f32[4,8,16]{1,0,2} parameter(0)
+  %abs = f32[4,8,16]{1,0,2} abs(%a)
+  %zero = f32[] constant(0)
+  %over.16 = f32[4,8]{1,0} reduce(%abs, %zero), dimensions={2}, to_apply=%sum.1
+  %over.8 = f32[4,16]{1,0} reduce(%abs, %zero), dimensions={1}, to_apply=%sum.1
+  ROOT %out = (f32[4,8]{1,0}, f32[4,16]{1,0}) tuple(%over.16, %over.8)
+}
+"""
+_NORMALIZED = _LAID_OUT.replace(
+    "  %over.16 = f32[4,8]{1,0} reduce(%abs, %zero), dimensions={2}",
+    """  %bitcast.1 = f32[16,4,8]{2,1,0} bitcast(%abs)
+  %over.16 = f32[4,8]{1,0} reduce(%bitcast.1, %zero), dimensions={0}""",
+).replace(
+    "  %over.8 = f32[4,16]{1,0} reduce(%abs, %zero), dimensions={1}, to_apply=%sum.1",
+    """  %bitcast.2 = f32[16,4,8]{2,1,0} bitcast(%abs)
+  %reduce.9 = f32[16,4]{0,1} reduce(%bitcast.2, %zero), dimensions={2}, to_apply=%sum.1
+  %over.8 = f32[4,16]{1,0} bitcast(%reduce.9)""",
+)
+
+
+def test_sums_of_a_value_are_not_exchanged_where_its_layout_became_plain(read: Read) -> None:
+    """What `reduction-layout-normalizer` does to sums over two dimensions of one value."""
+    matching = match(read(_LAID_OUT), read(_NORMALIZED))
+    for name, now in (("over.16", "over.16"), ("over.8", "reduce.9")):
+        pairing = matching.pairing_before(Place("main", name))
+        assert pairing is not None
+        assert pairing.after[0] == Place("main", now)
+        assert pairing.grade is not Grade.GUESSED

@@ -103,16 +103,35 @@ def _counted(operand: NodeElement, numbers: list[list[int]]) -> list[list[int]]:
 def _order(node: Node, read: Node) -> dict[int, int]:
     """Return the number that each dimension of a move has in what it reads; none if not known.
 
-    A reshape tells those of more than one element, if it gives these no others.
+    A reshape tells those of more than one element, if it gives these no others. So does a bitcast
+    of those in the order of memory.
     """
     opcode, sizes = node.instruction.opcode, node.instruction.shape.dimensions
     if opcode in _KEPT:
         return {number: number for number in range(len(sizes))}
     if opcode == "transpose":
         return dict(enumerate(dimension_numbers(node.instruction)))
-    ours, theirs = _long(sizes), _long(read.instruction.shape.dimensions)
-    equal = opcode == "reshape" and [*ours.values()] == [*theirs.values()]
+    told = _ORDERED.get(opcode)
+    if told is None:
+        return {}
+    ours, theirs = told(node), told(read)
+    equal = [*ours.values()] == [*theirs.values()]
     return dict(zip(ours, theirs, strict=True)) if equal else {}
+
+
+def _in_logical_order(node: Node) -> dict[int, int | None]:
+    return _long(node.instruction.shape.dimensions)
+
+
+def _in_memory_order(node: Node) -> dict[int, int | None]:
+    """Return the dimensions of more than one element as they are in memory, the outermost first."""
+    long = _long(node.instruction.shape.dimensions)
+    order = node.instruction.shape.layout.partition(":")[0].split(",")
+    numbers = [int(number) for number in reversed(order) if number.isdecimal()]
+    return {number: long[number] for number in (numbers or long) if number in long}
+
+
+_ORDERED = {"bitcast": _in_memory_order, "reshape": _in_logical_order}
 
 
 def _long(sizes: Sequence[int | None]) -> dict[int, int | None]:
