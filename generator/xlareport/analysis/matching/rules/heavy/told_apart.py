@@ -111,10 +111,10 @@ def _order(node: Node, read: Node) -> dict[int, int]:
         return {number: number for number in range(len(sizes))}
     if opcode == "transpose":
         return dict(enumerate(dimension_numbers(node.instruction)))
-    told = _ORDERED.get(opcode)
-    if told is None:
+    dimensions_of = _ORDERED.get(opcode)
+    if dimensions_of is None:
         return {}
-    ours, theirs = told(node), told(read)
+    ours, theirs = dimensions_of(node), dimensions_of(read)
     equal = [*ours.values()] == [*theirs.values()]
     return dict(zip(ours, theirs, strict=True)) if equal else {}
 
