@@ -166,6 +166,8 @@ def _are_passed(groups: Iterable[ChangeGroup], passed: frozenset[str]) -> bool:
 
 
 _LOOP = "while"
+_PRODUCT = "dot"
+"""What takes in moves of its operands counts as much: of a convolution, too."""
 _TAKEN_IN = 100.0
 """Importance of work that went into a fusion that was there before, into a branch, or out."""
 _COMPUTED = 100.0
@@ -197,6 +199,8 @@ def _group_weight(group: ChangeGroup) -> float:
         return _COMPUTED * group.count
     if group.kind is Kind.CARRIED and group.opcodes[0] != _LOOP:
         return 0.0  # told with the loop
+    if group.kind is Kind.TAKEN:
+        return words_of_kinds()[group.kind].importance * heaviness(_PRODUCT) * group.count
     heavy = 1.0 if group.kind in _LIGHT else heaviness_of_change(group.opcodes)
     if isinstance(group.changes[0].reason, Resharded):
         heavy = heaviness(_RESHARDING)

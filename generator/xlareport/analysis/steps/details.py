@@ -47,6 +47,17 @@ class ElementsChange(Struct, frozen=True):
         return f"{' → '.join(counts)}{self.words}"
 
 
+class TakenIn(Struct, frozen=True):
+    """The dot or convolution that does a move of its operand too now."""
+
+    reader: str
+    opcode: str
+
+    def __str__(self) -> str:
+        """Return it as plain text."""
+        return f"%{self.reader}"
+
+
 class CopyPlace(Struct, frozen=True):
     """Where a copy is, and that it has another shape or layout."""
 
@@ -152,6 +163,13 @@ class ConfigChange(Struct, frozen=True):
 NewPlace = FusionPlace | LeftFusion | BranchPlace
 """Where an instruction is now, in view of fusions and conditionals that were there before."""
 Difference = (
-    str | ShapeChange | ElementsChange | CopyPlace | NewPlace | AttributesChange | ConfigChange
+    str
+    | ShapeChange
+    | ElementsChange
+    | TakenIn
+    | CopyPlace
+    | NewPlace
+    | AttributesChange
+    | ConfigChange
 )
 """A difference in words, or as values."""

@@ -7,7 +7,7 @@ from xlareport.analysis.matching.account.empty_calls import RETURNS_ARGUMENT
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import FirstIteration
 from xlareport.analysis.steps import computation_phrases, wording
-from xlareport.analysis.steps.details import ElementsChange
+from xlareport.analysis.steps.details import ElementsChange, TakenIn
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.replacements import ASYNC_FUSION_END, is_summed_product
@@ -215,6 +215,17 @@ def _folded(groups: Sequence[ChangeGroup]) -> str:
     return f"folded {wording.counted(_counts(groups, _BEFORE))} into {into}"
 
 
+def _taken(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many moves of data were folded, and into what."""
+    details = [detail for group in groups for c in group.changes for detail in c.details[:1]]
+    readers = {detail.reader: detail.opcode for detail in details if isinstance(detail, TakenIn)}
+    opcodes = dict.fromkeys(readers.values())
+    several = [english.pluralize(opcode) for opcode in opcodes]
+    single = english.with_article(next(iter(opcodes), "dot"))
+    into = english.listing(several) if len(readers) > 1 else single
+    return f"folded {wording.counted(_counts(groups, _BEFORE))} into {into}"
+
+
 def _hoisted(groups: Sequence[ChangeGroup]) -> str:
     return f"moved {wording.counted(_counts(groups, _BEFORE))} out of loops"
 
@@ -381,6 +392,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.SUNK: _sunk,
     Kind.SPLIT: _split,
     Kind.SWAPPED: _swapped,
+    Kind.TAKEN: _taken,
     Kind.UNAPPLIED: computation_phrases.unapplied,
     Kind.UNCALLED: computation_phrases.uncalled,
     Kind.UNUSED: _unused,
