@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from xlareport.analysis.matching.account.empty_calls import RETURNS_ARGUMENT
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import FirstIteration
-from xlareport.analysis.steps import computation_phrases, wording
-from xlareport.analysis.steps.details import ElementsChange, TakenIn
+from xlareport.analysis.steps import computation_phrases, detail_phrases, wording
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.replacements import ASYNC_FUSION_END, is_summed_product
@@ -215,17 +214,6 @@ def _folded(groups: Sequence[ChangeGroup]) -> str:
     return f"folded {wording.counted(_counts(groups, _BEFORE))} into {into}"
 
 
-def _taken(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many moves of data were folded, and into what."""
-    details = [detail for group in groups for c in group.changes for detail in c.details[:1]]
-    readers = {detail.reader: detail.opcode for detail in details if isinstance(detail, TakenIn)}
-    opcodes = dict.fromkeys(readers.values())
-    several = [english.pluralize(opcode) for opcode in opcodes]
-    single = english.with_article(next(iter(opcodes), "dot"))
-    into = english.listing(several) if len(readers) > 1 else single
-    return f"folded {wording.counted(_counts(groups, _BEFORE))} into {into}"
-
-
 def _hoisted(groups: Sequence[ChangeGroup]) -> str:
     return f"moved {wording.counted(_counts(groups, _BEFORE))} out of loops"
 
@@ -305,24 +293,6 @@ def _laid_out(groups: Sequence[ChangeGroup]) -> str:
     return f"changed {english.listing([part for part in parts if part])}"
 
 
-def _carried(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many elements loops no longer carry, and how many they carry in addition."""
-    changes = [change for group in groups for change in group.changes]
-    counts = [
-        detail.after - detail.before
-        for change in changes
-        for detail in change.details[:1]
-        if isinstance(detail, ElementsChange)
-    ]
-    fewer, more = [-n for n in counts if n < 0], [n for n in counts if n > 0]
-    parts = [
-        f"{verb} {units.plural(sum(part), 'element')} {of} {units.plural(len(part), 'loop')}"
-        for verb, part, of in (("dropped", fewer, "of"), ("added", more, "to"))
-        if part
-    ]
-    return english.listing(parts)
-
-
 def _summed(groups: Sequence[ChangeGroup]) -> str:
     """Return of how many the number of summands changed, and of how many the reduced elements."""
     sums = [group for group in groups if group.is_summed]
@@ -372,7 +342,7 @@ def _unused(groups: Sequence[ChangeGroup]) -> str:
 
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.ASYNC: _asynchronous,
-    Kind.CARRIED: _carried,
+    Kind.CARRIED: detail_phrases.carried,
     Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,
     Kind.CONFIG: _configured,
@@ -392,7 +362,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.SUNK: _sunk,
     Kind.SPLIT: _split,
     Kind.SWAPPED: _swapped,
-    Kind.TAKEN: _taken,
+    Kind.TAKEN: detail_phrases.taken,
     Kind.UNAPPLIED: computation_phrases.unapplied,
     Kind.UNCALLED: computation_phrases.uncalled,
     Kind.UNUSED: _unused,
