@@ -615,7 +615,7 @@ def test_the_dimensions_of_a_dot_are_told_where_a_transpose_was_folded_into_it(r
     texts = [_PRODUCT.replace("LINES", lines) for lines in (before, after)]
     made = step(*map(read, texts), "`transpose-folding`")
     assert "changed attributes of 1 dot" in made.headline
-    assert "removed 1 transpose" in made.headline
+    assert "folded 1 transpose into a dot" in made.headline
 
 
 def test_what_does_the_work_of_a_rebuilt_instruction_once_more_is_its_clone(read: Read) -> None:

@@ -172,6 +172,8 @@ def _are_passed(groups: Iterable[ChangeGroup], passed: frozenset[str]) -> bool:
 
 
 _LOOP = "while"
+_PRODUCT = "dot"
+"""What takes in moves of its operands counts as much: of a convolution, too."""
 _TAKEN_IN = 100.0
 """Importance of work that went into a fusion that was there before, into a branch, or out."""
 _COMPUTED = 100.0
@@ -207,14 +209,19 @@ def _group_weight(group: ChangeGroup) -> float:
         return 0.0  # told with the loop
     if group.is_in_loop and group.opcodes[0] != "constant":
         return words_of_kinds()[Kind.SUNK].importance * heaviness_of_change(group.opcodes)
+    return words_of_kinds()[group.kind].importance * _heaviness(group) * group.count
+
+
+def _heaviness(group: ChangeGroup) -> float:
+    """Return how heavy the work is that each change of a group is about."""
+    if group.kind is Kind.TAKEN:
+        return heaviness(_PRODUCT)
     heavy = 1.0 if group.kind in _LIGHT else heaviness_of_change(group.opcodes)
     if group.target.startswith(ANNOTATIONS):  # it says how an array is sharded, and does nothing
         heavy = heaviness("copy")
     if isinstance(group.changes[0].reason, Resharded):
         heavy = heaviness(_RESHARDING)
-    if _follows(group):
-        heavy *= _FOLLOWING
-    return words_of_kinds()[group.kind].importance * heavy * group.count
+    return heavy * _FOLLOWING if _follows(group) else heavy
 
 
 def _follows(group: ChangeGroup) -> bool:

@@ -47,6 +47,17 @@ class ElementsChange(Struct, frozen=True):
         return f"{' → '.join(counts)}{self.words}"
 
 
+class TakenIn(Struct, frozen=True):
+    """The dot or convolution that does a move of its operand too now."""
+
+    reader: str
+    opcode: str
+
+    def __str__(self) -> str:
+        """Return it as plain text."""
+        return f"%{self.reader}"
+
+
 class CopyPlace(Struct, frozen=True):
     """Where a copy is, and that it has another shape, element type or layout."""
 
@@ -171,6 +182,7 @@ Difference = (
     str
     | ShapeChange
     | ElementsChange
+    | TakenIn
     | CopyPlace
     | NewPlace
     | Bypassed

@@ -39,6 +39,8 @@ class Kind(StrEnum):
     """Another operation does its work."""
     FOLDED = "folded"
     """Its value is a constant now."""
+    TAKEN = "taken"
+    """A dot or convolution that read it does its work too."""
     REBUILT = "rebuilt"
     """The same operation was made anew, of other operands or with other attributes."""
     MERGED = "merged"

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from xlareport.analysis.matching.account.empty_calls import RETURNS_ARGUMENT
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.reasons import FirstIteration
-from xlareport.analysis.steps import attribute_phrases, computation_phrases, wording
-from xlareport.analysis.steps.details import ElementsChange
+from xlareport.analysis.steps import attribute_phrases, computation_phrases, detail_phrases, wording
 from xlareport.analysis.steps.group_counts import (
     AFTER,
     BEFORE,
@@ -270,24 +269,6 @@ def _asynchronous(groups: Sequence[ChangeGroup]) -> str:
     return english.listing([part for part in parts if part])
 
 
-def _carried(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many elements loops no longer carry, and how many they carry in addition."""
-    changes = [change for group in groups for change in group.changes]
-    counts = [
-        detail.after - detail.before
-        for change in changes
-        for detail in change.details[:1]
-        if isinstance(detail, ElementsChange)
-    ]
-    fewer, more = [-n for n in counts if n < 0], [n for n in counts if n > 0]
-    parts = [
-        f"{verb} {units.plural(sum(part), 'element')} {of} {units.plural(len(part), 'loop')}"
-        for verb, part, of in (("dropped", fewer, "of"), ("added", more, "to"))
-        if part
-    ]
-    return english.listing(parts)
-
-
 def _left(groups: Sequence[ChangeGroup]) -> str:
     """Return how many lost their users because these read the operand now, and how many else."""
     passed = [group for group in groups if group.is_bypassed]
@@ -331,7 +312,7 @@ def _unused(groups: Sequence[ChangeGroup]) -> str:
 
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.ASYNC: _asynchronous,
-    Kind.CARRIED: _carried,
+    Kind.CARRIED: detail_phrases.carried,
     Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,
     Kind.CONFIG: attribute_phrases.configured,
@@ -352,6 +333,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.SUNK: _sunk,
     Kind.SPLIT: _split,
     Kind.SWAPPED: _swapped,
+    Kind.TAKEN: detail_phrases.taken,
     Kind.UNAPPLIED: computation_phrases.unapplied,
     Kind.UNCALLED: computation_phrases.uncalled,
     Kind.UNUSED: _unused,

@@ -33,6 +33,7 @@ from xlareport.analysis.steps.refinements import (
     with_whole_computations,
 )
 from xlareport.analysis.steps.split_parts import with_partial_types
+from xlareport.analysis.steps.taken_in import with_taken_in
 from xlareport.analysis.steps.undone import with_undone_transposes
 from xlareport.analysis.steps.unused_additions import with_unused_additions
 from xlareport.analysis.steps.wrapped_calls import with_wrapped_calls
@@ -120,6 +121,7 @@ def step(
     rows = with_wrapped_calls(matching, rows)
     rows = with_bitcast_origins(matching, without_merged_operands(matching, rows))
     rows = with_moved_clones(with_whole_computations(matching, rows))
+    rows = with_taken_in(matching, rows)
     rows = with_carried_elements(matching, with_undone_transposes(matching, rows))
     rows = with_dropped_elements(matching, rows)
     result = with_applied_computations(matching, rows)
