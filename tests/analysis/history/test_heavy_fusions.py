@@ -92,3 +92,41 @@ def test_where_neither_gives_the_result_it_ends_with_the_fusion(read: Read) -> N
     events = _events(read, both, fused)
     assert events[0].event is Event.CREATED
     assert not [event for event in events if event.event is Event.FIRST]
+
+
+_BESIDE = """
+%inner (p: f32[8,8]) -> f32[8,8] {
+  %p = f32[8,8]{1,0} parameter(0)
+  ROOT %sine = f32[8,8]{1,0} sine(%p)
+}
+
+ENTRY %main (a: f32[8,8], b: f32[8,8]) -> f32[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %dot.1 = f32[8,8]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %fusion.1 = f32[8,8]{1,0} fusion(%dot.1), kind=kLoop, calls=%inner
+}
+"""
+_TAKEN_IN = """
+%inner (p: f32[8,8], q: f32[8,8]) -> f32[8,8] {
+  %p = f32[8,8]{1,0} parameter(0)
+  %q = f32[8,8]{1,0} parameter(1)
+  %dot.2 = f32[8,8]{1,0} dot(%p, %q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %sine = f32[8,8]{1,0} sine(%dot.2)
+}
+
+ENTRY %main (a: f32[8,8], b: f32[8,8]) -> f32[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  ROOT %fusion.1 = f32[8,8]{1,0} fusion(%a, %b), kind=kOutput, calls=%inner
+}
+"""
+
+
+def test_a_fusion_that_takes_a_dot_in_has_the_events_of_the_dot(read: Read) -> None:
+    numbers = "rhs_contracting_dims={0}"
+    marked = _BESIDE.replace(numbers, f"{numbers}, sharding={{replicated}}")
+    events = _events(read, marked, _BESIDE, _TAKEN_IN)
+    told = [(event.number, event.event, event.instruction.instruction) for event in events]
+    assert (2, Event.CHANGED, "fusion.1") in told
+    assert (1, Event.CHANGED, "dot.1") in told

@@ -33,6 +33,7 @@ from xlareport.analysis.steps.summed_dimensions import compare_sums
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import DENSE_PRODUCTS, REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 
 
@@ -322,7 +323,9 @@ def _with_taken_in(matching: Matching, pairing: Pairing, known: HistoryEvent) ->
     if not pairing.taken_in:
         return known
     taken_in = [f"%{place.instruction}" for place in outermost(matching.before, pairing.taken_in)]
-    holds = f"also holds {first_few(taken_in, _MOST_NAMES)} now"
+    inside = len(pairing.taken_in) - len(taken_in)
+    count = f", with {units.plural(inside, 'instruction')} inside" if inside else ""
+    holds = f"also holds {first_few(taken_in, _MOST_NAMES)} now{count}"
     return known._replace(
         event=Event.CHANGED if known.event is Event.RENAMED else known.event,
         sources=(*known.sources, *pairing.taken_in),

@@ -122,7 +122,10 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
     return TrailLink(
         tuple(events_between(matching, number, pairing, (origin, place))),
         (step_to(origin, number - 1), origin),
-        tuple((step_to(further, number - 1), further) for further in _equals(pairing)),
+        tuple(
+            (step_to(further, number - 1), further)
+            for further in (*_equals(pairing), *_heavy_taken_in(matching, place, pairing, origin))
+        ),
     )
 
 
@@ -147,6 +150,17 @@ def _heavy_of(matching: Matching, places: Sequence[Place]) -> list[Place]:
     """Return the old places of heavy work that are in no fusion that is among them."""
     lines = ((place, matching.before.find(*place)) for place in outermost(matching.before, places))
     return [place for place, line in lines if line is not None and is_heavy(matching.before, line)]
+
+
+def _heavy_taken_in(
+    matching: Matching, place: Place, pairing: Pairing | None, origin: Place
+) -> list[Place]:
+    """Return the heavy work that a fusion took in which held none before."""
+    if pairing is None or not pairing.taken_in or place != pairing.after[0]:
+        return []
+    former = matching.before.find(*origin)
+    known = former is not None and is_heavy(matching.before, former)
+    return [] if known else _heavy_of(matching, pairing.taken_in)
 
 
 def _root_of(module: HloModule, fusion: Place) -> Place | None:

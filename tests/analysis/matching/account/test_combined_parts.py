@@ -174,3 +174,22 @@ def test_a_choice_of_two_values_is_no_mask(read: Read) -> None:
     added = match(read(_GATHERED), read(chosen)).pairing_after(_SUM)
     assert added is not None
     assert "partial results" not in str(added.reason)
+
+
+def test_a_value_that_one_device_lets_through_is_no_partial_result(read: Read) -> None:
+    """A sum of what one device has and of zeros sends the value to the others."""
+    whole = _GATHERED.replace(
+        "ROOT %out = f32[2,4]{1,0} sine(%gather.1)",
+        """%neg.1 = f32[2,4]{1,0} \
+negate(%gather.1), metadata={op_name="jit(f)/gather"}
+  ROOT %out = f32[2,4]{1,0} sine(%neg.1)""",
+    )
+    sent = _MASKED.replace(
+        "  %four",
+        """  %neg.2 = f32[2,4]{1,0} negate(%gather.2), \
+metadata={op_name="jit(f)/gather"}
+  %four""",
+    ).replace("select(%mask, %zeros, %gather.2)", "select(%mask, %zeros, %neg.2)")
+    added = match(read(whole), read(sent)).pairing_after(_SUM)
+    assert added is not None
+    assert "partial results" not in str(added.reason)

@@ -159,7 +159,7 @@ def test_what_a_fusion_takes_in_is_in_its_history(read: Read) -> None:
     snapshots = SnapshotSequence([read(OUTPUT), read(OUTPUTS)])
     assert set(ancestors(snapshots, 1, [FUSION])) == {FUSION, *TAKEN_IN}
     (event,) = (event for event in history(snapshots, 1, FUSION) if event.event is Event.CHANGED)
-    assert event.reason.endswith("; also holds %fusion.2, %log now")
+    assert event.reason.endswith("; also holds %fusion.2, %log now, with 2 instructions inside")
     assert set(event.sources) == {FUSION, *TAKEN_IN}
 
 

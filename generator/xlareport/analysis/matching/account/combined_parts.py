@@ -69,21 +69,22 @@ def _pieces(after: Side, operands: list[Node]) -> list[Node]:
 def _behind_new_moves(side: Side, node: Node) -> Node:
     """Return what a new move of data reads, or the node itself where it is none.
 
-    Behind a new mask, what it lets through: each device gathers the rows that it has.
+    Behind a new mask, the gather that it lets through: each device gathers the rows that it has.
     """
     for _ in range(_MOST_MOVES):
         operands = [operand for operand, _ in side.graph.operands(node)]
-        masked = _let_through(node, operands)
+        gathered = _gathered(node, operands)
         moves = node.instruction.opcode in REARRANGEMENTS and operands
-        if not is_free(node) or not (masked or moves):
+        if not is_free(node) or not (gathered or moves):
             break
-        node = masked or operands[0]
+        node = gathered or operands[0]
     return node
 
 
-def _let_through(node: Node, operands: list[Node]) -> Node | None:
-    """Return the value that a select chooses instead of a constant; None of anything else."""
+def _gathered(node: Node, operands: list[Node]) -> Node | None:
+    """Return the gather that a select chooses instead of a constant; None of anything else."""
     if node.instruction.opcode != "select":
         return None
     values = [operand for operand in operands[1:] if not operand.constant]
-    return values[0] if len(values) == 1 else None
+    rows = [operand for operand in values if operand.instruction.opcode == "gather"]
+    return rows[0] if len(values) == len(rows) == 1 else None
