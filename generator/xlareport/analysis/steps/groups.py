@@ -354,7 +354,7 @@ def _example_rank(change: Change, values: Mapping[str, int]) -> tuple[int, bool,
 
 
 def _counted_values(kind: Kind, members: Sequence[Change]) -> Counter[str]:
-    """Return how many instructions got the same values; empty for other kinds than `_OF_VALUES`.
+    """Return how many instructions got the same values; empty for kinds not in `_OF_VALUES`.
 
     Names of instructions differ always, and of a text that is cut the rest may differ.
     """
