@@ -9,6 +9,7 @@ from xlareport.analysis.matching.search.alike import pairs_in_order
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 
@@ -122,3 +123,43 @@ ENTRY %main (a: bf16[4,8], b: bf16[4,1]) -> (bf16[4,8], bf16[4,8], bf16[4,1]) {
         for node, other in pairs_in_order(search, ours, theirs)
     }
     assert pairs == {".1": ".1", ".2": ".2", ".3": ".3"}
+
+
+_CALLS = """
+%narrow (x: f32[8,NARROW]) -> (f32[NARROW], f32[]) {
+  %x = f32[8,NARROW]{1,0} parameter(0)
+  ROOT %n = (f32[NARROW]{0}, f32[]) custom-call(%x), custom_call_target="n"
+}
+
+%wide (y: f32[8,WIDE]) -> (f32[WIDE], f32[]) {
+  %y = f32[8,WIDE]{1,0} parameter(0)
+  ROOT %w = (f32[WIDE]{0}, f32[]) custom-call(%y), custom_call_target="w"
+}
+
+ENTRY %main (a: f32[8,WIDE], b: f32[8,NARROW]) -> (f32[NARROW], f32[WIDE]) {
+  %a = f32[8,WIDE]{1,0} parameter(0)
+  %b = f32[8,NARROW]{1,0} parameter(1)
+  %call.1 = (f32[NARROW]{0}, f32[]) call(%b), to_apply=%narrow
+  %call.2 = (f32[WIDE]{0}, f32[]) call(%a), to_apply=%wide
+  %one.1 = f32[NARROW]{0} get-tuple-element(%call.1), index=0
+  %one.2 = f32[WIDE]{0} get-tuple-element(%call.2), index=0
+  ROOT %out = (f32[NARROW]{0}, f32[WIDE]{0}) tuple(%one.1, %one.2)
+}
+"""
+
+
+def test_elements_are_those_of_the_calls_that_are_paired(read: Read) -> None:
+    """The partitioner divides results, so that half of one has the shape that another one had."""
+    before = _CALLS.replace("WIDE", "64").replace("NARROW", "32")
+    after = _CALLS.replace("WIDE", "32").replace("NARROW", "16")
+    for old, new in (("call", "called"), ("one", "element")):
+        after = after.replace(f"%{old}.", f"%{new}.1")
+    search = start(read(before), read(after))
+    ours, theirs = search.before.homes["main"], search.after.homes["main"]
+    old = {name: ours.node(line) for name, line in ours.computation.by_name.items()}
+    new = {name: theirs.node(line) for name, line in theirs.computation.by_name.items()}
+    for number in (1, 2):
+        search.link(old[f"call.{number}"], new[f"called.1{number}"], Grade.MATCHED, "known")
+    elements = [old["one.1"], old["one.2"]], [new["element.12"], new["element.11"]]
+    pairs = {node.instruction.name: other for node, other in pairs_in_order(search, *elements)}
+    assert pairs == {"one.1": new["element.11"], "one.2": new["element.12"]}

@@ -33,6 +33,7 @@ def pairs_in_order(
     yield from zip(ours, theirs, strict=False)
 
 
+_ELEMENT = "get-tuple-element"
 _KeyOf = Callable[[Search, Node, int], Hashable]
 
 
@@ -58,6 +59,19 @@ def _named_after(
         if node is not None and _form_key(search, node, 0) == _form_key(search, other, 1):
             pairs.setdefault(node, other)
     return [*pairs.items()]
+
+
+def _element_of(_search: Search, node: Node, here: int) -> Hashable:
+    """Return which element of what a node is, of the partner of that; itself if it is none.
+
+    Of calls that are divided, one may have results of the shape that another one had.
+    """
+    line = node.instruction
+    source = node.frame.computation.operand(line) if line.opcode == _ELEMENT else None
+    if source is None:
+        return node
+    whole = node.frame.node(source)
+    return (whole if here else whole.partner or whole), line.taken_element
 
 
 def _origin_and_form(search: Search, node: Node, here: int) -> Hashable:
@@ -103,6 +117,7 @@ def _attributes(search: Search, node: Node, here: int) -> Hashable:
 
 _PAIRED: tuple[Callable[[Search, Sequence[Node], Sequence[Node]], list[tuple[Node, Node]]], ...] = (
     _named_after,
+    partial(_equal, key_of=_element_of),
     partial(_equal, key_of=_origin_and_form),
     partial(_equal, key_of=_origin_and_sizes),
     partial(_equal, key_of=_form_key),
