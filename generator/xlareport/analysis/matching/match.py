@@ -111,6 +111,7 @@ _RULES = (
     loops.clear_loops,
     loops.expanded,
     frames.called,
+    frames.opened_again,
     identity.same_value,
     spreading.neighbors,
     sums.accumulated,
