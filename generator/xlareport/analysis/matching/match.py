@@ -277,6 +277,7 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
             rule(search)
         grade_doubts(search)
         search.finish()
+        regrouped.regrouped_apart(search)
         swaps.moved_past(search)
         moving_converts.moved_converts(search)
         moved_work.moved_work(search)

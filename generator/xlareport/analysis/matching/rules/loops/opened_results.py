@@ -1,10 +1,10 @@
 """Results of loops' bodies that take elements of the former result, and pass on the others.
 
-`simplify-while-loops` computes a counter anew at the start of the body and carries it unchanged: the
-result takes each other element of a copy of the former result.
+`simplify-while-loops` computes a counter anew at the start of the body and carries it unchanged:
+the result takes each other element of a copy of the former result.
 """
 
-from xlareport.analysis.matching.sides.graph import Node, NodeElement, element_taken
+from xlareport.analysis.matching.sides.graph import Node, element_taken
 from xlareport.hlo.model import Computation
 
 _TUPLE = "tuple"
@@ -19,7 +19,7 @@ def sole_opened(former: Node, result: Node) -> Node | None:
     """
     home = result.frame.computation
     taken = [_taken(home, operand) for operand in result.instruction.operands]
-    sources = {source: path for source, path in taken}
+    sources = dict(taken)
     if any(path != (number,) for number, (_, path) in enumerate(taken)) or len(sources) != len(
         _SOURCES
     ):
