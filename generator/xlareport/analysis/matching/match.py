@@ -71,6 +71,7 @@ from xlareport.analysis.matching.rules.movement import (
     padded_parts,
     passed_runs,
     raised,
+    repeated_results,
     repetitions,
     sliced,
     sunk_slices,
@@ -112,6 +113,7 @@ _RULES = (
     loops.clear_loops,
     loops.expanded,
     frames.called,
+    frames.opened_again,
     identity.same_value,
     spreading.neighbors,
     sums.accumulated,
@@ -226,6 +228,7 @@ _PARTS = (
     moved_copies.repeated,
     moved_copies.equal_copies,
     repetitions.unrepeated,
+    repeated_results.repeated_results,
     sunk_slices.sunk_slices,
     cloned_producers.cloned,
     peeled.peeled,
@@ -276,6 +279,7 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
             rule(search)
         grade_doubts(search)
         search.finish()
+        regrouped.regrouped_apart(search)
         swaps.moved_past(search)
         moving_converts.moved_converts(search)
         moved_work.moved_work(search)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 
+from xlareport.analysis.matching.rules.loops.opened_results import sole_opened
 from xlareport.analysis.matching.search.nodes import (
     are_tuples,
     is_free,
@@ -202,7 +203,8 @@ def _work_of(root: Node, other: Node) -> Node:
 def opened_again(search: Search) -> None:
     """Pair a result with the tuple of its name, of which a new result takes every element.
 
-    By value, the new result would continue it.
+    Or with that of which it takes all elements but those that it passes on. By value, the new
+    result would continue it, and by its users a tuple that the computation begins with.
     """
     for old, new in search.computations.pairs.items():
         root, result = _root(search.before.homes.get(old)), _root(search.after.homes.get(new))
@@ -210,11 +212,13 @@ def opened_again(search: Search) -> None:
             continue
         name = root.instruction.name
         line = result.frame.computation.by_name.get(name)
-        if line is None or name == result.instruction.name or line.opcode != _TUPLE:
+        if name == result.instruction.name:
             continue
-        if _takes_all(result, line):
+        if line is not None and line.opcode == _TUPLE and _takes_all(result, line):
             reason = "the same name; the result takes its elements"
             _link(search, root, result.frame.node(line), reason)
+        elif (whole := sole_opened(root, result)) is not None:
+            _link(search, root, whole, "the result takes its elements, and passes on the others")
 
 
 def _takes_all(result: Node, whole: Instruction) -> bool:

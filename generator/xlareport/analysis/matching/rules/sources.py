@@ -18,8 +18,9 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
+from xlareport.analysis.matching.sides.inputs import behind
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
+from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, SAME_ORDER
 from xlareport.hlo.shape import Shape
 
 COLLECTIVE = "collective"
@@ -189,14 +190,20 @@ def works_on_moved(search: Search, node: Node, other: Node) -> bool:
     """
     if node.instruction.opcode not in _NO_COPIES or other.instruction.opcode in _NO_WORK:
         return False
-    behind = sources_behind(search.before.graph, node, past_paired=True)
-    moved = {node_after(search, source) for source in behind} - {None}
+    moved = {node_after(search, source) for source in _sources(search.before.graph, node)} - {None}
     graph = search.after.graph
     return any(
         source in moved
         for read, _ in graph.operands(other)
-        for source in (read, *sources_behind(graph, read, past_paired=True))
+        for source in (read, *_sources(graph, read))
     )
+
+
+def _sources(graph: Graph, node: Node) -> Iterator[Node]:
+    """Yield what is behind moves of a node, and behind those that repeat a constant."""
+    yield from sources_behind(graph, node, past_paired=True)
+    if node.constant:
+        yield behind(graph, (node, ()), MOVES)[0]
 
 
 _NO_WORK = REARRANGEMENTS | {

@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from xlareport.analysis.matching.rules.loops.opened_results import sole_opened
 from xlareport.analysis.matching.rules.sources import same_move_behind, sources_behind
 from xlareport.analysis.matching.search.nodes import (
     are_tuples,
     is_free,
+    is_root,
     node_after,
     origin,
     paired_users,
@@ -357,7 +359,14 @@ def is_turned_by_constant(
 
 
 def is_read_as_another(search: Search, node: Node, other: Node) -> bool:
-    """Return whether the paired users of a new move read another unpaired move before."""
+    """Return whether the paired users of a new move read another unpaired move before.
+
+    Or whether a result of a body is another tuple than one that the body begins with now.
+    """
+    if opcode_of(node) == "tuple" and is_root(node):
+        result = other.frame.computation.root
+        opened = None if result is None else sole_opened(node, other.frame.node(result))
+        return opened is not None and opened is not other
     if other.instruction.opcode not in REARRANGEMENTS:
         return False
     reads = [read_at(search.before, reader, place) for _, reader, place in paired_users(other)]

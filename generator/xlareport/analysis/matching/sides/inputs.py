@@ -29,8 +29,10 @@ def contradict(before: Side, node: Node, after: Side, other: Node) -> bool:
         return _repeats(before, node) != _repeats(after, other)
     if line.name == now.name or line.opcode not in _ELEMENTWISE:
         return False
-    return _read_others(before, node, after, other) or _compute_of_others(
-        before, node, after, other
+    return (
+        _read_others(before, node, after, other)
+        or _compute_of_others(before, node, after, other)
+        or _is_behind_exchanged(before, node, after, other)
     )
 
 
@@ -97,6 +99,39 @@ def _compute_of_others(before: Side, node: Node, after: Side, other: Node) -> bo
     if ours is None or theirs is None or ours is known:
         return False
     return not (_reads(after.graph, known, ours) or _reads(before.graph, source, theirs))
+
+
+def _is_behind_exchanged(before: Side, node: Node, after: Side, other: Node) -> bool:
+    """Return whether a node reads new arithmetic that took the place of the other.
+
+    That is of its framework op and reads what it read: of `x / a / b` as `x * (1/a) / b` the
+    product stands for the first division.
+    """
+    line, now = _first_read(before, node), _first_read(after, other)
+    if line is None or now is None or now.kept or now.partner is not None:
+        return False
+    behind_it, read = _first_read(after, now), now.instruction
+    if behind_it is None or behind_it.token != line.token:
+        return False
+    message = node.instruction.metadata.op_name
+    return (
+        bool(message)
+        and read.metadata.op_name == message
+        and read.opcode != node.instruction.opcode
+        and {read.opcode, node.instruction.opcode} <= _EXCHANGED
+        and read.shape.dimensions == node.instruction.shape.dimensions
+        and node.frame.number == other.frame.number
+    )
+
+
+_EXCHANGED = frozenset({"add", "divide", "multiply", "subtract"})
+"""Opcodes of arithmetic with a constant that passes exchange for one another."""
+_OPERANDS = 2
+
+
+def _first_read(side: Side, node: Node) -> Node | None:
+    operands = side.graph.operands(node)
+    return operands[0][0] if len(operands) == _OPERANDS and not operands[0][1] else None
 
 
 def _reads(graph: Graph, node: Node, source: Node) -> bool:

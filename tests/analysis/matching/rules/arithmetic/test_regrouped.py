@@ -146,3 +146,45 @@ def test_a_product_repeated_along_another_dimension_is_another_one(read: Read) -
 
 def test_a_broadcast_that_lost_its_operand_is_a_factor_as_any(read: Read) -> None:
     match(read(_TWICE), read(_ONCE.replace("broadcast(%row)", "broadcast()")))
+
+
+def test_a_new_sum_of_the_constants_of_a_sum_and_its_operand_is_part_of_a_regrouped_one(
+    read: Read,
+) -> None:
+    """Others go on reading the operand: (x + 5) + 5 as x + (5 + 5) beside x + 5."""
+    head = """
+ENTRY %main (x: u32[], y: u32[]) -> u32[] {
+  %x = u32[] parameter(0)
+  %y = u32[] parameter(1)
+  %a = u32[] constant(5)
+  %b = u32[] constant(5)
+  %add.1 = u32[] add(%x, %a)
+  %xor = u32[] xor(%y, %add.1)
+"""
+    tail = "  ROOT %out = u32[] xor(%xor, %add.2)\n}\n"
+    before = read(head + "  %add.2 = u32[] add(%add.1, %b)\n" + tail)
+    now = "  %add.3 = u32[] add(%a, %b)\n  %add.2 = u32[] add(%x, %add.3)\n"
+    matching = match(before, read(head + now + tail))
+    pairing = matching.pairing_after(Place("main", "add.2"))
+    assert pairing is not None
+    assert str(pairing.reason) == "the same terms, added in another order"
+    added = matching.pairing_after(Place("main", "add.3"))
+    assert added is not None
+    assert str(added.reason) == "part of %add.2, which adds the same terms in another order"
+
+
+def test_a_sum_of_other_terms_is_not_regrouped(read: Read) -> None:
+    head = """
+ENTRY %main (x: u32[], y: u32[]) -> u32[] {
+  %x = u32[] parameter(0)
+  %y = u32[] parameter(1)
+  %a = u32[] constant(5)
+  %add.1 = u32[] add(%x, %a)
+  %xor = u32[] xor(%y, %add.1)
+"""
+    tail = "  ROOT %out = u32[] xor(%xor, %add.2)\n}\n"
+    before = read(head + "  %add.2 = u32[] add(%add.1, %a)\n" + tail)
+    now = "  %add.3 = u32[] add(%a, %y)\n  %add.2 = u32[] add(%x, %add.3)\n"
+    pairing = match(before, read(head + now + tail)).pairing_after(Place("main", "add.2"))
+    assert pairing is not None
+    assert "another order" not in str(pairing.reason)

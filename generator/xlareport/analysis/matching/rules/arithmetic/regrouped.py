@@ -48,6 +48,51 @@ def regrouped(search: Search) -> None:
                 search.regrouped.update(dict.fromkeys(parts, f"part of {words}"))
 
 
+def regrouped_apart(search: Search) -> None:
+    """Tell paired sums that add the terms of one and of a sum that it reads in another order.
+
+    `x + a + b` became `x + (a + b)`, and others may go on reading `x + a`.
+    """
+    for link in search.links:
+        node, other = link.before, link.after
+        if node.instruction.opcode not in _SIGNS or not _are_of_one_kind(node, other):
+            continue
+        parts = _inner(search.after, other)
+        if not parts or any(map(search.regrouped.__contains__, (other, *parts))):
+            continue
+        former = _inner(search.before, node)
+        terms = _terms(search.before, node) if former else _opened(search.before, node)
+        if terms.total() >= _FEWEST_TERMS and terms == _terms(search.after, other):
+            link.reason = Regrouped(node.instruction.opcode == _PRODUCT)
+            words = _words(node, other)
+            search.regrouped.update(dict.fromkeys(former, words))
+            search.regrouped.update(dict.fromkeys(parts, f"part of {words}"))
+
+
+def _opened(side: Side, node: Node) -> Counter[Hashable]:
+    """Return the terms of a sum and of those operands that are sums, whoever else reads these."""
+    terms: Counter[Hashable] = Counter()
+    for known, there, sign in _behind_each(side, node, node, None):
+        within = not known[1] and _are_of_one_kind(known[0], node)
+        inner = _behind_each(side, known[0], node, there) if within else [(known, there, 1)]
+        for term, places, own in inner:
+            terms[side.value_of(term), places] += sign * own
+            if side.value_of(term) == UNKNOWN:
+                return Counter()
+    return terms
+
+
+def _behind_each(
+    side: Side, node: Node, whole: Node, places: _Places
+) -> Iterator[tuple[NodeElement, _Places, int]]:
+    """Yield what each operand of a sum or product repeats, its dimensions there, and its sign."""
+    for operand, sign in zip(
+        side.graph.operands(node), _SIGNS[node.instruction.opcode], strict=False
+    ):
+        known, there, _ = _behind_broadcasts(side, operand, whole, places)
+        yield known, there, sign
+
+
 def _words(node: Node, other: Node) -> str:
     """Return which sum or product has the terms of which before; of one name that once."""
     name, former = other.instruction.name, node.instruction.name

@@ -25,9 +25,7 @@ _Pairs = list[tuple[Node, Node]]
 def unrepeated(search: Search) -> None:
     """Pair removed work with the same work on data that is repeated after it, else note a copy."""
     new = any(_repeats(node) for node in search.after.open())
-    if not new and not any(
-        _repeats(link.after) and not _repeats(link.before) for link in search.links
-    ):
+    if not new and not any(_repeats(link.after) for link in search.links):
         return
     search.evaluate()
     linked: dict[Node, _Pairs] = {}
@@ -44,7 +42,14 @@ def unrepeated(search: Search) -> None:
                 _note_copies(search, pairs)
             elif now.partner is read and _repeats(now):
                 linked[now] = _work_repeated(search, read, now)
+            elif now.partner is not None and _repeats(now) and _reads(search, read, now.partner):
+                _note_copies(search, _work_repeated(search, read, now))
     _link_work(search, {now: pairs for now, pairs in linked.items() if pairs})
+
+
+def _reads(search: Search, node: Node, repeated: Node) -> bool:
+    """Return whether work read what repeats its result now."""
+    return any(operand is repeated for operand, _ in _operands(search, 0, node))
 
 
 def _work_repeated(search: Search, read: Node, repeated: Node) -> _Pairs:
