@@ -43,8 +43,8 @@ def test_an_element_goes_on_in_the_value_that_its_reader_reads_past_copies(read:
 
 
 def test_an_element_whose_reader_reads_another_value_is_gone(read: Read) -> None:
-    other = _READ_PAST.replace("dot(%turned", "dot(%negated").replace(
-        "  ROOT", "  %negated = f32[4,8]{1,0} negate(%turned)\n  ROOT"
+    other = _READ_PAST.replace("dot(%turned", "dot(%given").replace(
+        "  ROOT", "  %given = f32[4,8]{1,0} constant({...})\n  ROOT"
     )
     assert read_instead(match(read(_INLINED), read(other)), Place("main", "first")) is None
 
@@ -53,12 +53,12 @@ _CALL = """
 ENTRY %main (a: f32[8], b: f32[4]) -> (f32[8], f32[4]) {
   %a = f32[8]{0} parameter(0)
   %b = f32[4]{0} parameter(1)
-  %call = (f32[8]{0}, f32[4]{0}) custom-call(%a, %b), custom_call_target="xla.sdy.LocalToGlobalShape"
+  %call = (f32[8]{0}, f32[4]{0}) custom-call(%a, %b), custom_call_target="TO_GLOBAL"
   %x = f32[8]{0} get-tuple-element(%call), index=0
   %y = f32[4]{0} get-tuple-element(%call), index=1
   ROOT %out = (f32[8]{0}, f32[4]{0}) tuple(%x, %y)
 }
-"""
+""".replace("TO_GLOBAL", "xla.sdy.LocalToGlobalShape")
 _CALLS = """
 ENTRY %main (a: f32[8], b: f32[4]) -> (f32[8], f32[4]) {
   %a = f32[8]{0} parameter(0)
