@@ -218,6 +218,11 @@ def removal(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
     return HistoryEvent(number, event, place, (), pairing.after, pairing.grade, str(pairing.reason))
 
 
+def passing(number: int, place: Place, now: Place, why: str) -> HistoryEvent:
+    """Return the event of a removed instruction whose value another has, which is read instead."""
+    return HistoryEvent(number, Event.REPLACED, now, (place,), (now,), Grade.MATCHED, why)
+
+
 _UNTRACED: Mapping[ChangeCause | None, Event] = {ChangeCause.UNTRACED: Event.UNTRACED}
 _EVENTS = {
     Relation.REPLACED: Event.REPLACED,

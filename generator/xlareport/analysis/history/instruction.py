@@ -15,10 +15,12 @@ from xlareport.analysis.history.events import (
     given_result,
     giving,
     is_constant_of_expansion,
+    passing,
     removal,
     taken_from,
 )
 from xlareport.analysis.history.heavy_fusions import is_heavy
+from xlareport.analysis.history.read_instead import read_instead
 from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
@@ -43,7 +45,7 @@ class TrailLink(NamedTuple):
     events: tuple[HistoryEvent, ...]
     following: TrailPoint | None = None
     joined: tuple[TrailPoint, ...] = ()
-    """Where the trails of instructions that were merged with it continue."""
+    """Where the trails of what was merged with it, or split off from it, continue."""
 
 
 class SnapshotSequence:
@@ -179,12 +181,22 @@ def _link_after(snapshots: SnapshotSequence, number: int, place: Place) -> Trail
         return TrailLink((HistoryEvent(last, Event.LAST, place, (), (), Grade.EXACT, why),))
     pairing = matching.pairing_before(place)
     partner = matching.partner_after(place)
+
+    def following(partner: Place) -> TrailPoint:
+        step = snapshots.change_index.step_from(partner, number)
+        return (last + 1 if step is None else step, partner)
+
     if partner is None:
-        return TrailLink((removal(number, place, pairing),))
-    following = snapshots.change_index.step_from(partner, number)
+        now = read_instead(matching, place)
+        if now is None:
+            return TrailLink((removal(number, place, pairing),))
+        return TrailLink((passing(number, place, *now),), following(now.place))
+    is_split = pairing is not None and pairing.relation is Relation.SPLIT
+    parts = pairing.after[1:] if pairing is not None and is_split else ()
     return TrailLink(
         tuple(events_between(matching, number, pairing, (place, partner))),
-        (last + 1 if following is None else following, partner),
+        following(partner),
+        tuple(map(following, parts)),
     )
 
 
@@ -300,9 +312,15 @@ def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
 def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
     pairing = matching.pairing_before(place)
     if pairing is not None:
-        return continuations(matching, pairing)
+        return continuations(matching, pairing) or _passed_on(matching, place)
     same = matching.partner_after(place)
     return () if same is None else (same,)
+
+
+def _passed_on(matching: Matching, place: Place) -> tuple[Place, ...]:
+    """Return what has the value of a removed element."""
+    now = read_instead(matching, place)
+    return () if now is None else (now.place,)
 
 
 def continuations(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
@@ -364,10 +382,15 @@ def _back(snapshots: SnapshotSequence, number: int, place: Place) -> Iterator[Hi
 
 
 def _forward(snapshots: SnapshotSequence, number: int, place: Place) -> Iterator[HistoryEvent]:
-    """Yield the events of an instruction after a snapshot."""
+    """Yield the events of an instruction after a snapshot, and of each part that it was split into."""
     first = snapshots.change_index.step_from(place, number)
-    at: TrailPoint | None = (len(snapshots.modules) if first is None else first, place)
-    while at is not None:
-        link = snapshots.link_after(at)
-        yield from link.events
-        at = link.following
+    waiting = deque([(len(snapshots.modules) if first is None else first, place)])
+    for _ in range(_MOST_TRAILS):
+        if not waiting:
+            return
+        at: TrailPoint | None = waiting.popleft()
+        while at is not None:
+            link = snapshots.link_after(at)
+            yield from link.events
+            waiting.extend(link.joined)
+            at = link.following

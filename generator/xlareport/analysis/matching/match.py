@@ -178,6 +178,7 @@ _RULES = (
     shares.shared_work,
     folded_values.same_folded_values,
     spreading.neighbors,
+    repetitions.unrepeated,
     identity.same_operation,
     shares.shared_work,
     spreading.successors,

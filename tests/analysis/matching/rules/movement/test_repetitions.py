@@ -87,6 +87,41 @@ def test_work_beside_others_that_were_paired_before_has_a_copy_too(read: Read) -
     assert pairing.before == (Place("main", "far"),)
 
 
+_MARKED = """
+ENTRY %main (a: f32[8], b: f32[8], c: f32[4,8]) -> f32[4,8] {
+  %a = f32[8] parameter(0)
+  %b = f32[8] parameter(1)
+  %c = f32[4,8] parameter(2)
+  %wide.a = f32[4,8] broadcast(%a), dimensions={1}
+  %wide.b = f32[4,8] broadcast(%b), dimensions={1}
+  %less = f32[4,8] subtract(%wide.a, %wide.b), metadata={op_name="jit(f)/sub"}
+  %far = f32[4,8] multiply(%less, %wide.b)
+  %gone = f32[4,8] subtract(%wide.a, %far), metadata={op_name="jit(f)/sub"}
+  ROOT %out = f32[4,8] power(%far, %gone)
+}
+"""
+_MARKED_AFTER = (
+    _MARKED.replace(
+        "  %far",
+        '  %n.1 = f32[8] subtract(%a, %b), metadata={op_name="jit(f)/sub"}\n'
+        "  %n.2 = f32[4,8] broadcast(%n.1), dimensions={1}\n  %far",
+        1,
+    )
+    .replace("(%less, %wide.b)", "(%n.2, %wide.b)")
+    .replace("(%far, %gone)", "(%far, %c)")
+    .replace('  %gone = f32[4,8] subtract(%wide.a, %far), metadata={op_name="jit(f)/sub"}\n', "")
+)
+
+
+def test_such_a_copy_is_not_what_went_of_its_framework_op(read: Read) -> None:
+    """The original is unread now, and another of its framework op was removed."""
+    matching = match(read(_MARKED), read(_MARKED_AFTER))
+    pairing = matching.pairing_after(Place("main", "n.1"))
+    assert pairing is not None
+    assert pairing.before == (Place("main", "less"),)
+    assert matching.partner_after(Place("main", "gone")) is None
+
+
 def test_what_such_a_copy_reads_is_no_operand_of_anything_new(read: Read) -> None:
     pairing = match(read(_BEFORE), read(_LEFT)).pairing_after(Place("main", "flat.two"))
     assert pairing is not None
