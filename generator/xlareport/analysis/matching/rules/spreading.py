@@ -341,8 +341,9 @@ class _Spread:
             ):
                 return source, other
         for source in sources_behind(ours, node, past_paired=True):
-            alike = has_same_origin(source, other) or same_form(self._search, source, other)
-            if is_free(source) and alike:
+            is_work = opcode_of(source) not in REARRANGEMENTS
+            alike = is_work and same_form(self._search, source, other)
+            if is_free(source) and (alike or has_same_origin(source, other)):
                 return source, other
         return node, work_behind(theirs, node, other)
 
