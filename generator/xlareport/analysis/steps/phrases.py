@@ -156,11 +156,15 @@ def _into_loops(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _peeled(groups: Sequence[ChangeGroup]) -> str:
-    """Return of which loops the first iteration was cloned; empty where there are none."""
+    """Return which loops were peeled or rotated for clones; empty where there are none."""
     reasons = {example.reason for group in groups for example in group.examples}
-    loops = sorted(reason.loop for reason in reasons if isinstance(reason, FirstIteration))
-    names = [wording.code(f"%{loop}") for loop in loops]
-    return f"peeled the first iteration of {english.listing(names)} and " if names else ""
+    firsts = [reason for reason in reasons if isinstance(reason, FirstIteration)]
+    words = ""
+    for is_rotated, done in ((False, "peeled the first iteration of"), (True, "rotated")):
+        loops = sorted(first.loop for first in firsts if first.is_rotated is is_rotated)
+        names = [wording.code(f"%{loop}") for loop in loops]
+        words += f"{done} {english.listing(names)} and " if names else ""
+    return words
 
 
 def _replaced(groups: Sequence[ChangeGroup]) -> str:

@@ -84,3 +84,69 @@ def test_work_with_another_constant_is_no_copy(read: Read) -> None:
     known = matching.pairing_before(Place("main", "shifted"))
     assert known is not None
     assert known.after == (Place("l", "shifted.l"),)
+
+
+_BOUNDED = """
+HloModule m
+ENTRY %main (a: s32[], b: s32[], x: u32[8]) -> (u32[1,1], u32[8]) {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  %x = u32[8]{0} parameter(2)
+  %least = s32[] constant(-2147483648)
+  %most = s32[] constant(2147483647)
+  %max.1 = s32[] maximum(%least, %a)
+  %min.1 = s32[] minimum(%most, %max.1)
+  %in.1 = s32[1,1]{1,0} reshape(%min.1)
+  %in.2 = s32[1,1]{1,0} reshape(%b)
+  %le.1 = pred[1,1]{1,0} compare(%in.1, %in.2), direction=LE, metadata={op_name="le"}
+  %one = u32[1,1]{1,0} constant({ {1} })
+  %sub.1 = s32[1,1]{1,0} subtract(%in.1, %in.2), metadata={op_name="sub"}
+  %type.1 = u32[1,1]{1,0} convert(%sub.1), metadata={op_name="type"}
+  %select.1 = u32[1,1]{1,0} select(%le.1, %one, %type.1), metadata={op_name="select"}
+  %rem.1 = u32[1,1]{1,0} remainder(%one, %select.1), metadata={op_name="rem"}
+  %scalar = u32[] reshape(%select.1)
+  %many = u32[8]{0} broadcast(%scalar), dimensions={}
+  %rem.2 = u32[8]{0} remainder(%x, %many), metadata={op_name="rem"}
+  ROOT %out = (u32[1,1]{1,0}, u32[8]{0}) tuple(%rem.1, %rem.2)
+}
+"""
+_CHOSEN = """  %a.N = s32[] parameter(0)
+  %b.N = s32[] parameter(1)
+  %le.N = pred[] compare(%a.N, %b.N), direction=LE, metadata={op_name="le"}
+  %one.N = u32[] constant(1)
+  %sub.N = s32[] subtract(%a.N, %b.N), metadata={op_name="sub"}
+  %type.N = u32[] convert(%sub.N), metadata={op_name="type"}
+  %select.N = u32[] select(%le.N, %one.N, %type.N), metadata={op_name="select"}
+"""
+_IN_FUSIONS = (
+    "HloModule m\n%first (p: s32[], q: s32[]) -> u32[1,1] {\n"
+    + _CHOSEN.replace(".N", ".8")
+    + """  %bitcast.8 = u32[1,1]{1,0} bitcast(%select.8)
+  %one = u32[1,1]{1,0} constant({ {1} })
+  ROOT %rem.8 = u32[1,1]{1,0} remainder(%one, %bitcast.8), metadata={op_name="rem"}
+}
+%second (p: s32[], q: s32[], r: u32[8]) -> u32[8] {
+"""
+    + _CHOSEN.replace(".N", ".9")
+    + """  %r = u32[8]{0} parameter(2)
+  %many.9 = u32[8]{0} broadcast(%select.9), dimensions={}
+  ROOT %rem.9 = u32[8]{0} remainder(%r, %many.9), metadata={op_name="rem"}
+}
+ENTRY %main (a: s32[], b: s32[], x: u32[8]) -> (u32[1,1], u32[8]) {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  %x = u32[8]{0} parameter(2)
+  %fusion.1 = u32[1,1]{1,0} fusion(%a, %b), kind=kLoop, calls=%first
+  %fusion.2 = u32[8]{0} fusion(%a, %b, %x), kind=kLoop, calls=%second
+  ROOT %out = (u32[1,1]{1,0}, u32[8]{0}) tuple(%fusion.1, %fusion.2)
+}
+"""
+)
+
+
+def test_scalars_continue_arrays_of_one_element_in_each_fusion(read: Read) -> None:
+    matching = match(read(_BOUNDED), read(_IN_FUSIONS))
+    for name in ("le", "sub", "type", "select"):
+        known = matching.pairing_before(Place("main", f"{name}.1"))
+        assert known is not None
+        assert set(known.after) == {Place("first", f"{name}.8"), Place("second", f"{name}.9")}

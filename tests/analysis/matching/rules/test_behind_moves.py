@@ -63,3 +63,49 @@ def test_an_operand_behind_new_converts_goes_on_and_is_not_expanded(read: Read) 
     convert = matching.pairing_after(Place("a", "half.a"))
     assert convert is not None
     assert convert.relation is Relation.ADDED
+
+
+_CONSTANTS = """
+HloModule m
+ENTRY %main (x: bf16[8]) -> bf16[8] {
+  %x = bf16[8]{0} parameter(0)
+  %c.1 = bf16[] constant(0.5)
+  %mul.1 = bf16[8]{0} broadcast(%c.1), dimensions={}, metadata={op_name="mul"}
+  %mul.2 = bf16[8]{0} multiply(%x, %mul.1), metadata={op_name="mul"}
+  %c.2 = bf16[] constant(0.25)
+  %mul.3 = bf16[8]{0} broadcast(%c.2), dimensions={}, metadata={op_name="mul"}
+  ROOT %mul.4 = bf16[8]{0} multiply(%mul.2, %mul.3), metadata={op_name="mul"}
+}
+"""
+_WIDENED = """
+HloModule m
+%fused (p: bf16[8]) -> bf16[8] {
+  %p = bf16[8]{0} parameter(0)
+  %convert = f32[8]{0} convert(%p)
+  %k.1 = bf16[] constant(0.5)
+  %mul.33 = bf16[8]{0} broadcast(%k.1), dimensions={}, metadata={op_name="mul"}
+  %convert.1 = f32[8]{0} convert(%mul.33)
+  %mul.32 = f32[8]{0} multiply(%convert, %convert.1), metadata={op_name="mul"}
+  %k.2 = bf16[] constant(0.25)
+  %mul.35 = bf16[8]{0} broadcast(%k.2), dimensions={}, metadata={op_name="mul"}
+  %convert.2 = f32[8]{0} convert(%mul.35)
+  %mul.34 = f32[8]{0} multiply(%mul.32, %convert.2), metadata={op_name="mul"}
+  ROOT %convert.3 = bf16[8]{0} convert(%mul.34)
+}
+ENTRY %main (x: bf16[8]) -> bf16[8] {
+  %x = bf16[8]{0} parameter(0)
+  ROOT %fusion = bf16[8]{0} fusion(%x), kind=kLoop, calls=%fused
+}
+"""
+
+
+def test_a_constant_that_is_converted_now_goes_on(read: Read) -> None:
+    matching = match(read(_CONSTANTS), read(_WIDENED))
+    for old, new in (("mul.1", "mul.33"), ("mul.3", "mul.35"), ("c.1", "k.1"), ("c.2", "k.2")):
+        assert matching.partner_after(Place("main", old)) == Place("fused", new)
+
+
+def test_another_constant_behind_a_convert_is_new(read: Read) -> None:
+    other = _WIDENED.replace("constant(0.25)", "constant(0.75)")
+    matching = match(read(_CONSTANTS), read(other))
+    assert matching.partner_after(Place("main", "c.2")) is None

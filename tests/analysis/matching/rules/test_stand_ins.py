@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules.no_ops import behind_no_op
 from xlareport.analysis.matching.rules.stand_ins import (
     are_of_reordered,
-    behind_no_op,
     could_do_its_work,
     start_behind,
     start_loops,

@@ -23,6 +23,9 @@ _LINES = {
     "times": ("f32[8]{0} multiply(%a, %ones)", 0),
     "over": ("f32[8]{0} divide(%ones, %a)", None),
     "least": ("f32[8]{0} maximum(%a, %lowest)", 0),
+    "at_least": ("s32[8]{0} maximum(%whole, %lows)", 0),
+    "at_most": ("s32[8]{0} minimum(%whole, %lows)", None),
+    "natural": ("s32[8]{0} maximum(%whole, %nones)", None),
     "positive": ("f32[8]{0} maximum(%a, %zeros)", None),
     "reduced": ("f32[8]{0} reduce(%reshape, %zero), dimensions={1}, to_apply=%sum", 0),
     "raised": ("f32[8]{0} reduce(%reshape, %float), dimensions={1}, to_apply=%sum", None),
@@ -56,6 +59,11 @@ ENTRY %main (p: f32[8]) -> f32[] {{
   %noes = pred[8]{{0}} broadcast(%no), dimensions={{}}
   %low = f32[] constant(-inf)
   %lowest = f32[8]{{0}} broadcast(%low), dimensions={{}}
+  %whole = s32[8]{{0}} convert(%a)
+  %least_whole = s32[] constant(-2147483648)
+  %lows = s32[8]{{0}} broadcast(%least_whole), dimensions={{}}
+  %none = s32[] constant(0)
+  %nones = s32[8]{{0}} broadcast(%none), dimensions={{}}
 {lines}
   ROOT %end = f32[] custom-call({names}), custom_call_target="c"
 }}

@@ -11,7 +11,6 @@ from xlareport.analysis.matching.search.nodes import (
     is_free,
     is_root,
     node_after,
-    read_at,
     same_shape,
 )
 from xlareport.analysis.matching.search.pairing import Relation
@@ -45,6 +44,9 @@ _WHOLE_WORD = 64
 _CAST = "bitcast-convert"
 _MOST_CASTS = 4
 """Casts and marks in a row that are looked behind."""
+_JOINING = REARRANGEMENTS | {_CAST, "concatenate"}
+_MOST_JOINED = 100
+"""Parts, and parts of parts, that an operand was put together of."""
 _MOST = 5000
 """Maximum number of new instructions in an expansion."""
 
@@ -118,19 +120,22 @@ def _candidates(
             yield link.before, result if result is not None and result in new else link.after
     for node in gone:
         for user, position in search.before.users.get(node, ()):
-            now = None if user.partner is None else read_at(search.after, user.partner, position)
-            if now is not None and now in new and _may_give(node, now):
+            read = () if user.partner is None else search.after.graph.operands(user.partner)
+            now, path = read[position] if position < len(read) else (None, ())
+            if now is not None and now in new and _may_give(node, now, path):
                 yield node, now
                 break
 
 
-def _may_give(node: Node, result: Node) -> bool:
+def _may_give(node: Node, result: Node, path: Sequence[int]) -> bool:
     """Return whether a new result may be the old value, in view of their element types.
 
     Floats may be rounded, and 64-bit integers are made of halves. A loop that carries fewer
-    values gives each of the others at another place.
+    values gives each of the others at another place. A result may be one element of a new loop.
     """
     old, new = node.instruction.shape, result.instruction.shape
+    if not old.elements and len(path) == 1 and path[0] < len(new.elements):
+        new = new.elements[path[0]]
     if old.elements or old.element_type == new.element_type:
         return True
     known, now = ELEMENT_TYPES.get(old.element_type), ELEMENT_TYPES.get(new.element_type)
@@ -171,13 +176,18 @@ def _new_dependencies(
     known = {node_after(search, operand) for operand, _ in operands}
     known |= {node_after(search, moved) for moved, path in _moved(search, operands) if not path}
     known.update(part for operand in written(node) for part in halves.get(operand, ()))
+    joined = {node_after(search, source) for source in _joined(search, operands)}
+    values = search.after.own_values if joined else {}
+    again = {values.get(source) for source in joined if source in values}
     parts: dict[Node, None] = {result: None}
     waiting = [result]
     read: set[Node | None] = set()
     for part in waiting:
         for operand, _ in search.after.graph.operands(part):
             read.add(operand)
-            if operand in parts or operand in known or operand.constant:
+            if operand in parts or operand in known or _is_fill(operand):
+                continue
+            if operand in joined or values.get(operand) in again:
                 continue
             if operand not in new and operand.instruction.opcode in DEVICE_IDS:
                 continue  # it reads nothing: a pass may take the one that stands there
@@ -203,13 +213,34 @@ def _is_read(
     moved, path = _behind(search, operand)
     if path or operand[0].constant or moved in halves or operand[0] in halves:
         return True
-    after = (node_after(search, source) for source in (operand[0], moved))
+    sources = (operand[0], moved, *_joined(search, [operand]))
+    after = (node_after(search, source) for source in sources)
     return any(source is not None and source in read for source in after)
 
 
 def _moved(search: Search, operands: Iterable[NodeElement]) -> Iterator[NodeElement]:
     """Yield what is behind the moves of operands."""
     return (_behind(search, operand) for operand in operands)
+
+
+def _joined(search: Search, operands: Iterable[NodeElement]) -> Iterator[Node]:
+    """Yield the continued nodes of which operands were put together, by what is gone."""
+    waiting = [node for node, path in operands if not path and is_free(node)]
+    for node in waiting:
+        if not is_free(node):
+            yield node
+        elif node.instruction.opcode in _JOINING and len(waiting) < _MOST_JOINED:
+            sources = search.before.graph.operands(node)
+            waiting += [source for source, path in sources if not path]
+
+
+def _is_fill(node: Node) -> bool:
+    """Return whether a node is made of constants alone, such as a fill that the step kept."""
+    line = node.instruction
+    if node.constant or line.opcode in {"constant", "iota"}:
+        return True
+    source = node.frame.computation.operand(line) if line.opcode == "broadcast" else None
+    return source is not None and source.opcode == "constant"
 
 
 def _behind(search: Search, operand: NodeElement) -> NodeElement:

@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free, node_after, read_at, same_count
+from xlareport.analysis.matching.search.nodes import (
+    is_free,
+    node_after,
+    origin,
+    read_at,
+    same_count,
+    same_form,
+)
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
@@ -19,10 +26,11 @@ def behind_moves(search: Search) -> None:
     A user of both is paired, and so are operands of both, or both repeat equal constants.
     """
     for node in reversed(search.before.open()):
-        if node.constant or node.instruction.opcode in _INSERTED or not is_free(node):
+        if node.instruction.opcode in _INSERTED or not is_free(node):
             continue
+        is_same = _is_same_constant if node.constant else _is_same_work
         for user, other in _behind_operands(search, node):
-            if _is_same_work(search, node, other):
+            if is_same(search, node, other):
                 reason = f"what %{user.instruction.name} reads, behind new moves or converts"
                 search.link(node, other, Grade.MATCHED, reason)
                 break
@@ -41,6 +49,12 @@ def _behind_operands(search: Search, node: Node) -> Iterator[tuple[Node, Node]]:
             other = read_at(search.after, other, 0)
         if other is not None and other is not moved:
             yield user, other
+
+
+def _is_same_constant(search: Search, node: Node, other: Node) -> bool:
+    """Return whether two free nodes are one constant, or repeat it in one shape for one op."""
+    same = is_free(other) and node.token == other.token and same_form(search, node, other)
+    return same and origin(node) == origin(other)
 
 
 def _is_same_work(search: Search, node: Node, other: Node) -> bool:

@@ -5,6 +5,7 @@ Each rule looks at the nodes that are still unpaired.
 
 from collections.abc import Callable, Collection, Hashable, Iterator
 
+from xlareport.analysis.matching.rules.doubles import Doubles
 from xlareport.analysis.matching.rules.replaced_constants import replaces_another
 from xlareport.analysis.matching.search.alike import pairs_of_one_op
 from xlareport.analysis.matching.search.nodes import (
@@ -261,7 +262,9 @@ def same_origin(search: Search) -> None:
         is_result = form.opcode == "tuple" and is_root(node)
         return (form, message, is_result) if message else None
 
-    _pair_unique(search, key, "the only one of its form and framework op")
+    doubles = Doubles(search)
+    reason = "the only one of its form and framework op"
+    _pair_unique(search, key, reason, doubles.are_of_another)
 
 
 def same_first_operand(search: Search) -> None:
@@ -331,13 +334,18 @@ def _operation(node: Node) -> Hashable:
     return (node.instruction.opcode, message) if message else None
 
 
-def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -> None:
+def _pair_unique(
+    search: Search,
+    key: Callable[[Node], Hashable],
+    reason: str,
+    parted: Callable[[Node, Node], bool] = lambda _node, _other: False,
+) -> None:
     for node, other in sole_pairs(keyed(search.before, key), keyed(search.after, key)):
         if search.before.is_called(node) != search.after.is_called(other):
             continue
         apart = _is_apart(search, node, other) or _give_other_results(node, other)
         apart = apart or _is_replaced(search, node, other)
-        if not _is_beside(node, other) and not apart:
+        if not _is_beside(node, other) and not apart and not parted(node, other):
             search.link(node, other, Grade.MATCHED, reason)
 
 

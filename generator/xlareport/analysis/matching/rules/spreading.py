@@ -7,6 +7,7 @@ from xlareport.analysis.matching.rules.movement.moved_copies import (
     is_done_again,
     is_done_on_turned,
 )
+from xlareport.analysis.matching.rules.no_ops import behind_identity, behind_neutral, behind_no_op
 from xlareport.analysis.matching.rules.replaced_users import replaces_another_user
 from xlareport.analysis.matching.rules.shares import is_resharding
 from xlareport.analysis.matching.rules.sources import (
@@ -29,9 +30,8 @@ from xlareport.analysis.matching.rules.stand_ins import (
     are_of_reordered,
     are_placed,
     are_reordered,
-    behind_neutral,
-    behind_no_op,
     could_do_its_work,
+    is_behind_moves,
     is_masked_part,
     is_moved_by_copy,
     is_read_as_another,
@@ -42,6 +42,7 @@ from xlareport.analysis.matching.rules.stand_ins import (
     keep_places,
     may_be_resized,
     moves_same,
+    needs_constant,
     only_gathers,
     start_loops,
     start_now,
@@ -60,7 +61,6 @@ from xlareport.analysis.matching.search.nodes import (
     reads_free,
     reason_of_use,
     same_arity,
-    same_count,
     same_form,
     same_shape,
     sharding,
@@ -92,7 +92,6 @@ _UserKey = tuple[Hashable, int, Hashable]
 """What a user is, at which position it reads a value, and which element of it."""
 _SHARED = ("opcode, shape and attributes", "opcode and shape", "opcode and op_name", "sharding")
 """What users have in common with their counterparts, by the key of `_pair_users`."""
-_MASKED = "multiply", "select"
 _STAYING = {"get-tuple-element": "index", "reduce": "dimensions"}
 """By opcode, the attribute that stays where work is divided."""
 
@@ -182,9 +181,10 @@ class _Spread:
         ours, theirs = self._operands(before, after)
         if len(ours) != len(theirs) or are_reordered(before, after):
             return
-        for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
+        for (read, path), (other, other_path) in zip(ours, theirs, strict=True):
             if path != other_path:
                 continue
+            node = behind_identity(self._search, read, other)
             starts = start_loops(before, (node, other))
             if starts or self._could_be(node, other):
                 now = start_now(node, other) if starts else self._names[1].clone(node, other)
@@ -330,7 +330,7 @@ class _Spread:
             if is_free(source) and (
                 source.token == node.token
                 or is_moved_by_copy(node, other, source)
-                or self._is_behind_moves(node, source)
+                or is_behind_moves(node, source)
             ):
                 return node, source
         for source in sources_behind(ours, node, passed_by(other)):
@@ -341,7 +341,9 @@ class _Spread:
             ):
                 return source, other
         for source in sources_behind(ours, node, past_paired=True):
-            if is_free(source) and has_same_origin(source, other):
+            is_work = opcode_of(source) not in REARRANGEMENTS
+            alike = is_work and same_form(self._search, source, other)
+            if is_free(source) and (alike or has_same_origin(source, other)):
                 return source, other
         return node, work_behind(theirs, node, other)
 
@@ -351,16 +353,6 @@ class _Spread:
         read = search.before.values.read(node)
         alike = opcode_of(node) == opcode_of(other) and bool(read)
         return alike and read == search.after.values.read(other)
-
-    def _is_behind_moves(self, node: Node, source: Node) -> bool:
-        """Return whether a node continues as the source of a move: an equal operation or transpose.
-
-        Passes exchange moves and elementwise operations, and normalize copies.
-        """
-        if opcode_of(node) == "copy":
-            return opcode_of(source) == "transpose"
-        moves = opcode_of(node) in REARRANGEMENTS
-        return not moves and opcode_of(node) == opcode_of(source) and same_count(node, source)
 
     def _exchanged(self, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
         """Yield operands in the same position, or the only unpaired operand of either side."""
@@ -388,9 +380,8 @@ class _Spread:
             return
         placed = len(ours) == len(theirs) and are_placed(self._search, before, ours, theirs)
         node, other = ours[open_ours[0]][0], theirs[open_theirs[0]][0]
-        opcodes = opcode_of(before), opcode_of(after)
-        if other.constant and (opcodes == _MASKED or not node.constant) and len({*opcodes}) > 1:
-            return  # the new opcode needs a constant more: x * mask as select(mask, x, 0)
+        if other.constant and needs_constant(before, after, node):
+            return
         if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
             yield node, other
 

@@ -13,7 +13,6 @@ from xlareport.analysis.matching.search.nodes import (
     origin,
     paired_users,
     read_at,
-    read_behind_moves,
     same_count,
     same_type,
     target_of,
@@ -23,8 +22,6 @@ from xlareport.analysis.matching.sides.facts import TRANSPARENT, dimension_numbe
 from xlareport.analysis.matching.sides.families import BUFFER, family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.parameters import is_part
-from xlareport.analysis.matching.sides.passed import beside_neutral, reduces_nothing
-from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import COMMUTATIVE, REARRANGEMENTS, SAME_ORDER
@@ -40,9 +37,8 @@ PASSING = (
     | {"convert", "get-tuple-element", "pad", "parameter", "slice"}
 )
 """Opcodes that compute nothing or only round; each can replace a fill value."""
-_MOST_NEUTRAL = 8
-"""Operations beside a neutral constant, in a row, that are looked behind."""
-_RESHAPES = REARRANGEMENTS - {"copy"}
+RESHAPES = REARRANGEMENTS - {"copy"}
+"""Opcodes that move elements and copy nothing."""
 
 
 def could_do_its_work(node: Node, other: Node) -> bool:
@@ -58,7 +54,7 @@ def could_do_its_work(node: Node, other: Node) -> bool:
         return target_of(node) == target_of(other)
     if opcode_of(other) == "copy-done":
         return opcode_of(node).startswith("copy")
-    if only_gathers(node, other) or _is_turned(node, other):
+    if only_gathers(node, other) or _is_turned(node, other) or _is_only_copied(node, other):
         return False
     fills = opcode_of(node) in _FILLS and not other.constant
     return not fills or opcode_of(other) in PASSING
@@ -83,6 +79,17 @@ def _is_turned(node: Node, other: Node) -> bool:
         alike = node.instruction.shape.dimensions == other.instruction.shape.dimensions
         return alike and _turns(other)
     return opcodes == ("transpose", "reshape") and _turns(node) and _are_of_same(node, other)
+
+
+def _is_only_copied(node: Node, other: Node) -> bool:
+    """Return whether a copy that keeps the layout is read instead of another move.
+
+    The move was an identity, or was folded into its user; the copy of a parameter or of a result
+    was inserted.
+    """
+    source = _operand(other) if opcode_of(other) == "copy" else None
+    same = source is not None and source.instruction.shape == other.instruction.shape
+    return same and opcode_of(node) in RESHAPES
 
 
 def _turns(transpose: Node) -> bool:
@@ -169,54 +176,16 @@ def is_work_behind(source: Node, move: Node, other: Node) -> bool:
 _NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parameter"}
 
 
-def behind_no_op(side: Side, node: Node, other: Node) -> Node:
-    """Return the free operand whose value a node has, unless `other` does the same as the node.
+def needs_constant(before: Node, after: Node, node: Node) -> bool:
+    """Return whether a new opcode needs a constant more: `x * mask` as `select(mask, x, 0)`.
 
-    A broadcast to the dimensions that are there, a select between a value and itself, a reduction
-    of dimensions of one element, or a copy to a layout that is no longer asked for. Of a sum with
-    0, the operand even if it is not free: the sum itself goes on nowhere.
+    `node` is what the old one read.
     """
-    value = behind_neutral(side, node, other)
-    if value is not node:
-        return value
-    if opcode_of(node) == "copy":
-        return _in_former_layout(side, node, other) or node
-    if opcode_of(node) == "reduce" and opcode_of(other) not in {"reduce", *REARRANGEMENTS}:
-        read = read_at(side, node, 0) if reduces_nothing(side, node) else None
-        alike = read is not None and is_free(read) and opcode_of(read) == opcode_of(other)
-        return read if read is not None and alike else node
-    values = side.graph.operands(node)[-2:]
-    is_no_op = opcode_of(node) in {"broadcast", "select"} and opcode_of(node) != opcode_of(other)
-    if not is_no_op or not values:
-        return node
-    (source, path), same = values[0], len(set(values)) == 1
-    old, new = source.instruction.shape, node.instruction.shape
-    alike = (old.element_type, old.dimensions) == (new.element_type, new.dimensions)
-    return source if same and alike and not path and is_free(source) else node
+    opcodes = opcode_of(before), opcode_of(after)
+    return (opcodes == _MASKED or not node.constant) and len({*opcodes}) > 1
 
 
-def behind_neutral(side: Side, node: Node, other: Node) -> Node:
-    """Return the operand whose value sums with 0 have, unless `other` does the same as they.
-
-    A sum over one element has the value of what it reads, and becomes no work on that.
-    """
-    if reduces_nothing(side, node) and opcode_of(other) not in PASSING | {"reduce"}:
-        return read_behind_moves(side, node) or node
-    for _ in range(_MOST_NEUTRAL):
-        place = beside_neutral(side, node) if opcode_of(node) != opcode_of(other) else None
-        if place is None:
-            break
-        node = side.graph.operands(node)[place][0]
-    return node
-
-
-def _in_former_layout(side: Side, copy: Node, other: Node) -> Node | None:
-    """Return the free move that a copy read, if another move now gives what that gave, uncopied."""
-    source = read_at(side, copy, 0)
-    if source is None or not is_free(source) or not {*map(opcode_of, (source, other))} <= _RESHAPES:
-        return None
-    same = source.instruction.shape == other.instruction.shape != copy.instruction.shape
-    return source if same else None
+_MASKED = "multiply", "select"
 
 
 def are_reordered(node: Node, other: Node) -> bool:
@@ -271,8 +240,19 @@ def start_behind(start: Node) -> Node:
 
 def is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
     """Return whether a move continues as the move whose result is copied, not as the copy."""
-    moves = opcode_of(node) in _RESHAPES and opcode_of(source) in _RESHAPES
+    moves = opcode_of(node) in RESHAPES and opcode_of(source) in RESHAPES
     return moves and opcode_of(copy) == "copy"
+
+
+def is_behind_moves(node: Node, source: Node) -> bool:
+    """Return whether a node continues as the source of a move: an equal operation or transpose.
+
+    Passes exchange moves and elementwise operations, and normalize copies.
+    """
+    if opcode_of(node) == "copy":
+        return opcode_of(source) == "transpose"
+    moves = opcode_of(node) in REARRANGEMENTS
+    return not moves and opcode_of(node) == opcode_of(source) and same_count(node, source)
 
 
 def is_masked_part(node: Node, other: Node) -> bool:

@@ -61,10 +61,13 @@ class FirstIteration(Struct, frozen=True):
 
     loop: str
     """The name of the loop, without `%`."""
+    is_rotated: bool = False
+    """The loop was rotated: its body does the work for the next iteration."""
 
     def __str__(self) -> str:
         """Return `a further copy, of the first iteration of %while.1`."""
-        return f"a further copy, of the first iteration of %{self.loop}"
+        copy = f"a further copy, of the first iteration of %{self.loop}"
+        return f"{copy}, which does it for the next one" if self.is_rotated else copy
 
 
 class AfterLoop(Struct, frozen=True):

@@ -13,6 +13,7 @@ from xlareport.analysis.matching.sides.families import REWRITES
 from xlareport.analysis.matching.sides.forms import Forms
 from xlareport.analysis.matching.sides.graph import (
     Node,
+    fills_with_array,
     swaps_parameters,
 )
 from xlareport.analysis.matching.sides.inputs import contradict
@@ -122,7 +123,7 @@ class Search(Struct):
         if self._has_no_partner(before, after):
             return False
         possible = can_continue(before.instruction, after.instruction)
-        if not possible or swaps_parameters(before, after):
+        if not possible or swaps_parameters(before, after) or fills_with_array(before, after):
             return False
         if grade is not Grade.EXACT and not unread and live_apart(before, after):
             return False

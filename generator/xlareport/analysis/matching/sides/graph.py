@@ -265,6 +265,16 @@ def swaps_parameters(before: Node, after: Node) -> bool:
     return len(homes[0].parameters) == len(homes[1].parameters)
 
 
+def fills_with_array(before: Node, after: Node) -> bool:
+    """Return whether a broadcast of an array that was computed would continue a constant's."""
+    lines = before.instruction, after.instruction
+    if lines[0].opcode != "broadcast" or lines[1].opcode != "broadcast":
+        return False
+    repeated = [node.frame.computation.operand(node.instruction) for node in (before, after)]
+    scalars = [line is not None and not line.shape.dimensions for line in repeated]
+    return before.constant and not after.constant and scalars == [True, False]
+
+
 def element_taken(line: Instruction) -> tuple[int, ...]:
     """Return which element a `get-tuple-element` takes; empty where it does not say."""
     index = line.taken_element

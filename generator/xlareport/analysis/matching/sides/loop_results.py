@@ -46,6 +46,16 @@ def _results_named(frame: Frame | None) -> Sequence[str]:
     return root.operands if root is not None and root.opcode == "tuple" else ()
 
 
+def given_next(side: "Side", parameter: Node, element: int) -> NodeElement | None:
+    """Return what a loop's body computes for an element; None where it gives it on as it is."""
+    names = _results_named(parameter.frame)
+    if element >= len(names):
+        return None
+    result = side.graph.resolve(parameter.frame, names[element])
+    given = None if result is None else behind_copies(side, result)
+    return None if given == (parameter, (element,)) else given
+
+
 def behind_copies(side: "Side", element: NodeElement) -> NodeElement:
     """Return the value that a copy has, itself no copy; anything else as it is."""
     for _ in range(_MOST_COPIES):

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _LONGEST = 32
 """Moves in a row that are looked behind."""
@@ -22,6 +23,8 @@ _NEUTRAL = {
     "subtract": "0",
 }
 """Operations that return an operand if the other is a constant, and that constant."""
+_LEAST_AND_MOST = "maximum", "minimum"
+"""Operations that return an operand beside the least, or the largest, number of its type."""
 _SECOND = frozenset({"divide", "subtract"})
 """Of these, the constant is the second operand."""
 _BOTH = (0, 1)
@@ -72,9 +75,24 @@ def beside_neutral(side: Side, node: Node) -> int | None:
     if opcode == "select":
         return 0 if _scalars(side, operands[1:]) == ["true", "false"] else None
     for place in _CONSTANT_AT.get(opcode, ()):
-        if _scalars(side, operands[place : place + 1]) == [_NEUTRAL[opcode]]:
+        if _scalars(side, operands[place : place + 1]) == [_neutral(node)]:
             return 1 - place
     return None
+
+
+def _neutral(node: Node) -> str:
+    """Return the constant beside which an operation returns its other operand, as written.
+
+    Of whole numbers the least one of the type for a maximum, and the largest for a minimum.
+    """
+    opcode, element_type = node.instruction.opcode, node.instruction.shape.element_type
+    kind, bits = element_type[:1], parse_whole_number(element_type[1:])
+    if opcode not in _LEAST_AND_MOST or bits is None or kind not in {"s", "u"}:
+        return _NEUTRAL[opcode]
+    is_signed = kind == "s"
+    if opcode == "maximum":
+        return str(-(1 << (bits - 1))) if is_signed else "0"
+    return str((1 << (bits - is_signed)) - 1)
 
 
 def _scalars(side: Side, operands: Sequence[NodeElement]) -> list[str | None]:
@@ -109,7 +127,7 @@ def _beside_written(node: Node, operands: Sequence[NodeElement]) -> int | None:
     opcode = node.instruction.opcode
     for place in _CONSTANT_AT.get(opcode, ()) if len(operands) == len(_BOTH) else ():
         line = operands[place][0].instruction
-        if line.opcode == "constant" and line.argument.removesuffix(".0") == _NEUTRAL[opcode]:
+        if line.opcode == "constant" and line.argument.removesuffix(".0") == _neutral(node):
             return 1 - place
     return None
 

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from xlareport.analysis.matching.search.nodes import is_free, same_form, same_leaf
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Graph, Node, NodeElement
+from xlareport.analysis.matching.sides.loop_results import given_next
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES, MOVES
 from xlareport.knowledge.grades import Grade
@@ -128,15 +129,18 @@ def _read_from_outside(search: Search, node: Node) -> Node | None:
 
 
 def _outside(search: Search, user: Node, position: int) -> Node | None:
-    """Return the node outside the loop that gives an operand of a new node its value."""
+    """Return the node outside the loop that gives an operand of a new node its value.
+
+    None where a loop around it only starts with that value, and computes the next ones.
+    """
     operands = search.after.graph.operands(user)
-    if position >= len(operands):
-        return None
-    known: NodeElement | None = operands[position]
+    known: NodeElement | None = operands[position] if position < len(operands) else None
     for _ in range(_MOST_LOOPS):
         if known is None or known[0].instruction.opcode != "parameter" or len(known[1]) != 1:
             break
-        known = given_to_loop(search.after.graph, known[0], known[1][0])
+        parameter, element = known[0], known[1][0]
+        changes = given_next(search.after, parameter, element) is not None
+        known = None if changes else given_to_loop(search.after.graph, parameter, element)
     return None if known is None or known[1] or known[0] is operands[position][0] else known[0]
 
 

@@ -1,0 +1,110 @@
+"""Operations that give an operand as it is, and copies that do no other work."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_ONES = """
+HloModule m
+ENTRY %main (x: f32[8,4], p: f32[4], b: f32[8,4]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %p = f32[4]{0} parameter(1)
+  %b = f32[8,4]{1,0} parameter(2)
+  %broadcast.1 = f32[8,4]{1,0} broadcast(%p), dimensions={1}
+  %multiply.1 = f32[8,4]{1,0} multiply(%x, %broadcast.1)
+  %one = f32[] constant(1)
+  %broadcast.2 = f32[8,4]{1,0} broadcast(%one), dimensions={}
+  %multiply.2 = f32[8,4]{1,0} multiply(%multiply.1, %broadcast.2)
+  ROOT %add.1 = f32[8,4]{1,0} add(%b, %multiply.2)
+}
+"""
+_WITHOUT_ONES = """
+HloModule m
+%fused (q: f32[8,4], r: f32[4], s: f32[8,4]) -> f32[8,4] {
+  %q = f32[8,4]{1,0} parameter(0)
+  %r = f32[4]{0} parameter(1)
+  %s = f32[8,4]{1,0} parameter(2)
+  %broadcast.681 = f32[8,4]{1,0} broadcast(%r), dimensions={1}
+  %multiply.212 = f32[8,4]{1,0} multiply(%q, %broadcast.681)
+  ROOT %add.301 = f32[8,4]{1,0} add(%s, %multiply.212)
+}
+ENTRY %main (x: f32[8,4], p: f32[4], b: f32[8,4]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %p = f32[4]{0} parameter(1)
+  %b = f32[8,4]{1,0} parameter(2)
+  %turned = f32[8,4]{1,0} negate(%x)
+  ROOT %fusion = f32[8,4]{1,0} fusion(%turned, %p, %b), kind=kLoop, calls=%fused
+}
+"""
+
+
+def test_a_product_with_one_goes_and_the_inner_product_goes_on(read: Read) -> None:
+    matching = match(read(_ONES), read(_WITHOUT_ONES))
+    assert matching.partner_after(Place("main", "multiply.1")) == Place("fused", "multiply.212")
+    assert matching.partner_after(Place("main", "broadcast.1")) == Place("fused", "broadcast.681")
+    for name in ("multiply.2", "broadcast.2"):
+        assert matching.partner_after(Place("main", name)) is None
+
+
+def test_ones_never_become_a_repeated_array(read: Read) -> None:
+    before = _ONES.replace("multiply(%x, %broadcast.1)", "negate(%x)").replace(
+        "  %broadcast.1 = f32[8,4]{1,0} broadcast(%p), dimensions={1}\n", ""
+    )
+    matching = match(read(before), read(_WITHOUT_ONES))
+    assert matching.partner_before(Place("fused", "broadcast.681")) is None
+
+
+_MOVED = """
+HloModule m
+%sum (l: f32[], r: f32[]) -> f32[] {
+  %l = f32[] parameter(0)
+  %r = f32[] parameter(1)
+  ROOT %add.9 = f32[] add(%l, %r)
+}
+ENTRY %main (x: f32[8,4], w: f32[6,4]) -> (f32[8,6], f32[4]) {
+  %x = f32[8,4]{1,0} parameter(0)
+  %w = f32[6,4]{1,0} parameter(1)
+  %transpose.1 = f32[4,6]{0,1} transpose(%w), dimensions={1,0}
+  %dot.1 = f32[8,6]{1,0} dot(%x, %transpose.1), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %zero = f32[] constant(0)
+  %reduce.1 = f32[4]{0} reduce(%x, %zero), dimensions={0}, to_apply=%sum
+  %reshape.1 = f32[1,4]{1,0} reshape(%reduce.1)
+  %reshape.2 = f32[4]{0} reshape(%reshape.1)
+  ROOT %tuple.1 = (f32[8,6]{1,0}, f32[4]{0}) tuple(%dot.1, %reshape.2)
+}
+"""
+_COPIED = """
+HloModule m
+%sum (l: f32[], r: f32[]) -> f32[] {
+  %l = f32[] parameter(0)
+  %r = f32[] parameter(1)
+  ROOT %add.9 = f32[] add(%l, %r)
+}
+ENTRY %main (x: f32[8,4], w: f32[6,4]) -> (f32[8,6], f32[4]) {
+  %x = f32[8,4]{1,0} parameter(0)
+  %w = f32[6,4]{1,0} parameter(1)
+  %copy.1 = f32[6,4]{1,0} copy(%w)
+  %dot.1 = f32[8,6]{1,0} dot(%x, %copy.1), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  %zero = f32[] constant(0)
+  %reduce.1 = f32[4]{0} reduce(%x, %zero), dimensions={0}, to_apply=%sum
+  %copy.2 = f32[4]{0} copy(%reduce.1)
+  ROOT %tuple.2 = (f32[8,6]{1,0}, f32[4]{0}) tuple(%dot.1, %copy.2)
+}
+"""
+
+
+def test_copies_in_the_same_layout_are_added(read: Read) -> None:
+    matching = match(read(_MOVED), read(_COPIED))
+    assert {"copy.1", "copy.2"} <= {place.instruction for place in matching.added}
+    for name in ("transpose.1", "reshape.1", "reshape.2"):
+        assert matching.partner_after(Place("main", name)) is None
+
+
+def test_a_copy_to_another_layout_can_be_a_transpose(read: Read) -> None:
+    other = _COPIED.replace("%copy.1 = f32[6,4]{1,0} copy", "%copy.1 = f32[6,4]{0,1} copy")
+    matching = match(read(_MOVED), read(other))
+    assert matching.partner_after(Place("main", "transpose.1")) == Place("main", "copy.1")
