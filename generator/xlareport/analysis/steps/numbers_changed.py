@@ -120,13 +120,13 @@ class _Row(Struct, frozen=True):
 
 def _changed_rows(changes: Sequence[Change], matching: Matching) -> Iterator[_Row]:
     roundings = list_roundings(changes, matching)
-    callees = _callees_of_another_type(changes, matching)
+    retyped = _retyped_callees(changes, matching)
     for change in changes:
         old, new = _lines(change, matching)
         elsewhere = change.kind in _ELSEWHERE and not _is_gathered(change, old, new)
         if elsewhere or _passes_on(change, matching):
             continue
-        if not callees.isdisjoint(
+        if not retyped.isdisjoint(
             place.computation for place in (change.before, change.after) if place
         ):
             continue
@@ -138,19 +138,19 @@ def _changed_rows(changes: Sequence[Change], matching: Matching) -> Iterator[_Ro
             yield _Row(what, named, change.grade, rank)
 
 
-def _callees_of_another_type(changes: Sequence[Change], matching: Matching) -> set[str]:
+def _retyped_callees(changes: Sequence[Change], matching: Matching) -> set[str]:
     """Return the reducers and the like that instructions of another type now apply.
 
     What they compute has the type of those, which are told.
     """
-    callees: set[str] = set()
+    retyped: set[str] = set()
     for change in changes:
         old, new = _lines(change, matching)
         if old is None or new is None or not _PASSING.isdisjoint(change.opcodes):
             continue
         if old.called and _result_type(old) != _result_type(new):
-            callees.update(name for line in (old, new) for _, name in line.called)
-    return callees
+            retyped.update(name for line in (old, new) for _, name in line.called)
+    return retyped
 
 
 def _is_gathered(change: Change, old: Instruction | None, new: Instruction | None) -> bool:
