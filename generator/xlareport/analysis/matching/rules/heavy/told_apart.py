@@ -111,10 +111,10 @@ def _order(node: Node, read: Node) -> dict[int, int]:
         return {number: number for number in range(len(sizes))}
     if opcode == "transpose":
         return dict(enumerate(dimension_numbers(node.instruction)))
-    told = _ORDERED.get(opcode)
-    if told is None:
+    ordered = _ORDERED.get(opcode)
+    if ordered is None:
         return {}
-    ours, theirs = told(node), told(read)
+    ours, theirs = ordered(node), ordered(read)
     equal = [*ours.values()] == [*theirs.values()]
     return dict(zip(ours, theirs, strict=True)) if equal else {}
 
