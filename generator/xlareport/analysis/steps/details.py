@@ -6,6 +6,7 @@ from msgspec import Struct
 
 SYNCHRONOUS = "is_sync true in the config: it runs synchronously"
 """Of a collective that has a start and a done now, which XLA runs without overlap."""
+_NONE = "none"
 _MOST_FIELDS = 4
 """Fields of a backend config that are named."""
 
@@ -49,7 +50,8 @@ class CopyPlace(Struct, frozen=True):
     def written(self, coded: Callable[[str], str], code: Callable[[str], str]) -> str:
         """Return it with the names in it as `coded` and the shape as `code` sets them."""
         form = "layout" if self.is_layout else "shape"
-        return f"{coded(self.where)} in the {form} {code(self.shape)}{self.more}".lstrip()
+        words = f"in the {form} {code(self.shape)}" if self.shape != _NONE else f"without a {form}"
+        return f"{coded(self.where)} {words}{self.more}".lstrip()
 
 
 class FusionPlace(Struct, frozen=True):
