@@ -30,3 +30,8 @@ def test_the_first_fields_are_named_and_the_others_counted() -> None:
     assert change.names == ("cleared z", "set a", "set b", "set c")
     assert not change.sets_defaults
     assert ConfigChange(tuple(fields)).sets_defaults
+
+
+def test_a_copy_of_a_scalar_that_lost_its_tiles_has_no_layout() -> None:
+    assert str(CopyPlace("", "none", is_layout=True)) == "without a layout"
+    assert str(CopyPlace("", "{0}", is_layout=True)) == "in the layout {0}"

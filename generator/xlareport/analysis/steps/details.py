@@ -8,6 +8,7 @@ from xlareport.runtime import units
 
 SYNCHRONOUS = "is_sync true in the config: it runs synchronously"
 """Of a collective that has a start and a done now, which XLA runs without overlap."""
+_NONE = "none"
 _MOST_FIELDS = 4
 """Fields of a backend config that are named."""
 
@@ -76,7 +77,10 @@ class CopyPlace(Struct, frozen=True):
 
     def written(self, coded: Callable[[str], str], code: Callable[[str], str]) -> str:
         """Return it with the names in it as `coded` and the shape as `code` sets them."""
-        return f"{coded(self.where)} in the {self.form} {code(self.shape)}{self.more}".lstrip()
+        words = f"in the {self.form} {code(self.shape)}"
+        if self.shape == _NONE:
+            words = f"without a {self.form}"
+        return f"{coded(self.where)} {words}{self.more}".lstrip()
 
 
 class FusionPlace(Struct, frozen=True):

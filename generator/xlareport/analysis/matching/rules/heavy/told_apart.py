@@ -111,10 +111,10 @@ def _order(node: Node, read: Node) -> dict[int, int]:
         return {number: number for number in range(len(sizes))}
     if opcode == "transpose":
         return dict(enumerate(dimension_numbers(node.instruction)))
-    dimensions_of = _ORDERED.get(opcode)
-    if dimensions_of is None:
+    ordered = _ORDERED.get(opcode)
+    if ordered is None:
         return {}
-    ours, theirs = dimensions_of(node), dimensions_of(read)
+    ours, theirs = ordered(node), ordered(read)
     equal = [*ours.values()] == [*theirs.values()]
     return dict(zip(ours, theirs, strict=True)) if equal else {}
 
