@@ -46,12 +46,21 @@ def destination(
     left = left or _fusions_left(matching, before, after)
     if left:
         name = left[-1].name
-        out = LeftFusion(name) if left[-1].opcode == "fusion" else f"moved out of %{name}"
-        return {Kind.MOVED: out}
+        if left[-1].opcode == "fusion":
+            return {Kind.MOVED: LeftFusion(name, _stands(matching, before, name))}
+        return {Kind.MOVED: f"moved out of %{name}"}
     name = new.name if new else after.computation
     if is_fused and _is_fused_anew(matching, before, after):
         return {Kind.MOVED: FusionPlace(name)}
     return {Kind.MOVED: f"moved into %{name}"}
+
+
+def _stands(matching: Matching, inside: Place, name: str) -> bool:
+    """Return whether the fusion that holds an instruction continues as a fusion."""
+    home = homes_of(matching.before).get(inside.computation)
+    now = None if home is None else matching.partner_after(Place(home, name))
+    line = None if now is None else matching.after.find(*now)
+    return line is not None and line.opcode == "fusion"
 
 
 def _entered(matching: Matching, before: Place, after: Place) -> dict[Kind, Difference]:
