@@ -228,6 +228,8 @@ _PARTS = (
     repetitions.unrepeated,
     repeated_results.repeated_results,
     sunk_slices.sunk_slices,
+    moved_work.passed_work,
+    sliced.left_slices,
     cloned_producers.cloned,
     peeled.peeled,
     left_behind.unread_shares,
