@@ -45,7 +45,7 @@ def _same_beside(search: Search, link: NodePair) -> Iterator[tuple[Node, Node]]:
         if path or not is_free(now) or now.instruction.opcode not in _ELEMENTWISE:
             continue
         beside = _others(search.after, now, search.before.value_of(operand))
-        for work, _ in search.before.users.get(link.before, ()) if beside is not None else ():
+        for work, _ in search.before.users.get(link.before, ()) if beside else ():
             alike = work.instruction.opcode == now.instruction.opcode and is_free(work)
             values = _others(search.before, work, link.before.token) if alike else None
             if values == beside and _takes_over(search, work, link.after):
@@ -53,7 +53,10 @@ def _same_beside(search: Search, link: NodePair) -> Iterator[tuple[Node, Node]]:
 
 
 def _others(side: Side, work: Node, value: int) -> list[int] | None:
-    """Return the values that work reads beside a value; None where it does not read that."""
+    """Return the values that work reads beside a value; None where it does not read that.
+
+    None at all beside it where the work is a conversion or the like: other rules pair these.
+    """
     read = [side.value_of(operand) for operand in side.graph.operands(work)]
     if value not in read:
         return None
