@@ -79,6 +79,8 @@ def test_what_has_no_fields_that_differ(read: Read, before: object, after: objec
         ({"a": [], "b": {"lists": []}}, True),
         ({"a": "0", "b": {"c": 1}}, False),
         ({"a": {"b": {"c": 1}}}, False),
+        ({"offload_id": "0"}, False),
+        ({"operation_queue_id": "0", "force_earliest_schedule": False}, True),
     ],
 )
 def test_defaults_that_were_set_are_known(read: Read, after: object, only: bool) -> None:  # noqa: FBT001 - a case

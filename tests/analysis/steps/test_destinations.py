@@ -117,7 +117,7 @@ def test_what_leaves_a_fusion_in_a_loop_is_no_more_in_the_loop_than_before(read:
     matching = match(read(_DEEP), read(_DEEP))
     inside = Place("inner", "x")
     assert destination(matching, inside, Place("body", "x"), "sine") == {
-        Kind.MOVED: LeftFusion("fusion")
+        Kind.MOVED: LeftFusion("fusion", stands=True)
     }
     assert destination(matching, inside, Place("main", "x"), "sine") == {
         Kind.HOISTED: "moved out of the loop %while"
@@ -204,7 +204,10 @@ ENTRY %main (a: f32[2,8]) -> bf16[16] {
 def test_what_passed_another_and_left_its_fusion_says_both(read: Read) -> None:
     result = step(read(_FUSED), read(_LEFT))
     moved = next(change for change in result.changes if change.kind is Kind.SWAPPED)
-    assert (str(moved.reason), moved.details) == ("past %narrow", (LeftFusion("fusion"),))
+    assert (str(moved.reason), moved.details) == (
+        "past %narrow",
+        (LeftFusion("fusion", stands=True),),
+    )
     clauses = " ".join(result.account)
     assert "was moved past `%narrow` (renamed to `%flat.1`), moved out of `%fusion`" in clauses
 
@@ -399,3 +402,49 @@ condition=%until, body=%windowed
 def test_a_product_that_a_new_loop_computes_in_parts_moved_into_that_loop(read: Read) -> None:
     headline = step(read(_PRODUCT), read(_WINDOWED)).headline
     assert "moved 1 dot into loops" in headline
+
+
+_TWO_FUSIONS = """
+%fused.1 (p: f32[4]) -> f32[4] {
+  %p = f32[4] parameter(0)
+  %copy.1 = f32[4] copy(%p)
+  ROOT %sine.1 = f32[4] sine(%copy.1)
+}
+
+%fused.2 (q: f32[4]) -> f32[4] {
+  %q = f32[4] parameter(0)
+  %negate.2 = f32[4] negate(%q)
+  %cosine.2 = f32[4] cosine(%negate.2)
+  ROOT %exp.2 = f32[4] exponential(%cosine.2)
+}
+
+ENTRY %main (x: f32[4]) -> f32[4] {
+  %x = f32[4] parameter(0)
+  %fusion.1 = f32[4] fusion(%x), kind=kLoop, calls=%fused.1
+  ROOT %fusion.2 = f32[4] fusion(%fusion.1), kind=kLoop, calls=%fused.2
+}
+"""
+_UNFUSED = """
+%fused.2 (q: f32[4]) -> f32[4] {
+  %q = f32[4] parameter(0)
+  %cosine.2 = f32[4] cosine(%q)
+  ROOT %exp.2 = f32[4] exponential(%cosine.2)
+}
+
+ENTRY %main (x: f32[4]) -> f32[4] {
+  %x = f32[4] parameter(0)
+  %copy.3 = f32[4] copy(%x)
+  %sine.3 = f32[4] sine(%copy.3)
+  %negate.3 = f32[4] negate(%sine.3)
+  ROOT %fusion.2 = f32[4] fusion(%negate.3), kind=kLoop, calls=%fused.2
+}
+"""
+
+
+def test_what_left_a_fusion_that_stands_is_counted_apart_from_inlined_fusions(read: Read) -> None:
+    result = step(read(_TWO_FUSIONS), read(_UNFUSED), "unfuser")
+    assert "inlined 1 fusion into 2 instructions, moved 1 negate out of a fusion" in result.headline
+    assert (
+        "Moved 1 negate out of a fusion: `%negate.2` in `fused.2` moved out of `%fusion.2`."
+        in result.account
+    )

@@ -233,6 +233,8 @@ _PARTS = (
     repetitions.unrepeated,
     repeated_results.repeated_results,
     sunk_slices.sunk_slices,
+    moved_work.passed_work,
+    sliced.left_slices,
     cloned_producers.cloned,
     rotated.rotated,
     peeled.peeled,

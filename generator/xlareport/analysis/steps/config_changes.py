@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from xlareport.analysis.steps.details import ConfigChange, FieldChange
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.model import Instruction
@@ -28,9 +30,19 @@ def config_change(before: Instruction, after: Instruction) -> ConfigChange | Non
         fields = sorted(_changes(old or {}, new, 0), key=lambda field: field.is_default)
     except RecursionError:  # equality of what is nested too deeply
         return None
+    if [_is_id(field.name) for field in fields] == [True]:
+        fields = [replace(fields[0], is_default=False)]
     if not fields and old != new:
         fields = [_quiet_field(old or {}, new)]
     return ConfigChange(tuple(fields)) if fields else None
+
+
+def _is_id(name: str) -> bool:
+    """Return whether a field is an id, which states something where it alone was set, even as 0.
+
+    Where a pass writes out all fields, one of them may be an id that nothing was given.
+    """
+    return name.endswith("_id")
 
 
 def _quiet_field(old: Mapping[str, object], new: Mapping[str, object]) -> FieldChange:

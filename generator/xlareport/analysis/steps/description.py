@@ -114,7 +114,7 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
         loops = [group for group in change_groups[Kind.CARRIED] if group.opcodes[0] == _LOOP]
         change_groups[Kind.CARRIED] = loops or change_groups[Kind.CARRIED]
     if change_groups.keys() & _CAUSES and Kind.MOVED in change_groups:
-        taken = [group for group in change_groups[Kind.MOVED] if group.is_taken_in]
+        taken = [group for group in change_groups[Kind.MOVED] if _moves(group, change_groups)]
         change_groups[Kind.MOVED] = taken or change_groups[Kind.MOVED]
     for members in change_groups.values():
         members.sort(
@@ -271,7 +271,16 @@ def _is_news(kind: Kind, every: dict[Kind, list[ChangeGroup]]) -> bool:
         return every.keys() <= _CONSEQUENCES | _NO_EFFECT
     if kind is not Kind.MOVED or not every.keys() & _CAUSES:
         return True
-    return every[kind][0].is_taken_in
+    return _moves(every[kind][0], every)
+
+
+def _moves(group: ChangeGroup, every: Mapping[Kind, Sequence[ChangeGroup]]) -> bool:
+    """Return whether instructions moved by themselves, not with what was fused or inlined.
+
+    Those that left a fusion which continues did not come out of an inlined one.
+    """
+    inlined = every.keys() & _CAUSES == {Kind.INLINED}
+    return group.is_taken_in or (inlined and group.is_out_of_standing)
 
 
 def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:

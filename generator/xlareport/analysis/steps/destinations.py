@@ -45,13 +45,26 @@ def destination(
         return {Kind.MOVED: f"inlined into %{after.computation}"}
     left = left or _fusions_left(matching, before, after)
     if left:
-        name = left[-1].name
-        out = LeftFusion(name) if left[-1].opcode == "fusion" else f"moved out of %{name}"
-        return {Kind.MOVED: out}
+        return {Kind.MOVED: _departed(matching, before, left[-1])}
     name = new.name if new else after.computation
     if is_fused and _is_fused_anew(matching, before, after):
         return {Kind.MOVED: FusionPlace(name)}
     return {Kind.MOVED: f"moved into %{name}"}
+
+
+def _departed(matching: Matching, before: Place, holder: Instruction) -> Difference:
+    """Return that an instruction left a fusion or another call."""
+    if holder.opcode != "fusion":
+        return f"moved out of %{holder.name}"
+    return LeftFusion(holder.name, _stands(matching, before, holder.name))
+
+
+def _stands(matching: Matching, inside: Place, name: str) -> bool:
+    """Return whether the fusion that holds an instruction continues as a fusion."""
+    home = homes_of(matching.before).get(inside.computation)
+    now = None if home is None else matching.partner_after(Place(home, name))
+    line = None if now is None else matching.after.find(*now)
+    return line is not None and line.opcode == "fusion"
 
 
 def _entered(matching: Matching, before: Place, after: Place) -> dict[Kind, Difference]:

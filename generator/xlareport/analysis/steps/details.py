@@ -97,6 +97,8 @@ class LeftFusion(Struct, frozen=True):
     """The fusion that an instruction was in and is not in now."""
 
     fusion: str
+    stands: bool = False
+    """Whether it continues as a fusion, without the instruction."""
 
     def __str__(self) -> str:
         """Return it as plain text."""

@@ -131,6 +131,11 @@ class ChangeGroup(Struct, frozen=True):
         return _is_out_of_fusion(self.changes[0])
 
     @property
+    def is_out_of_standing(self) -> bool:
+        """Whether the fusions that the instructions left continue without them."""
+        return _is_out_of_standing(self.changes[0])
+
+    @property
     def sets_defaults(self) -> bool:
         """Whether all that changed is that fields of backend configs were set to defaults."""
         change = _detail(self.changes[0])
@@ -219,6 +224,10 @@ def _is_out_of_fusion(change: Change) -> bool:
     return any(isinstance(detail, LeftFusion) for detail in change.details)
 
 
+def _is_out_of_standing(change: Change) -> bool:
+    return any(isinstance(detail, LeftFusion) and detail.stands for detail in change.details)
+
+
 def _is_in_branch(change: Change) -> bool:
     return isinstance(_detail(change), BranchPlace)
 
@@ -271,8 +280,9 @@ def _group_key(change: Change) -> _Key:
     return change.kind, change.opcodes, scope, further
 
 
-def _where_moved(change: Change) -> tuple[bool, bool, bool]:
-    return is_taken_in(change), _is_in_branch(change), _is_out_of_fusion(change)
+def _where_moved(change: Change) -> tuple[bool, ...]:
+    out, standing = _is_out_of_fusion(change), _is_out_of_standing(change)
+    return is_taken_in(change), _is_in_branch(change), out, standing
 
 
 _APART: Mapping[Kind, Callable[[Change], object]] = {

@@ -117,10 +117,10 @@ def _is_moved_value(matching: Matching, was: Operand, now: Operand) -> bool:
 
 
 def _with_source(module: HloModule, operand: Operand) -> list[Operand]:
-    """Return an operand, and what it is a transpose of."""
+    """Return an operand, and what it is a transpose or, for a convolution, the reverse of."""
     last = _chain(module, operand)[-1]
     line = None if last.element else module.find(*last.place)
-    if line is None or line.opcode != "transpose":
+    if line is None or line.opcode not in {"reverse", "transpose"}:
         return [operand]
     return [operand, _operand(last.place, line.operands[0])]
 

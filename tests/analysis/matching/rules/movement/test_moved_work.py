@@ -67,3 +67,35 @@ def test_an_add_whose_result_the_scatter_does_not_give_did_not_move(read: Read) 
     after = _AFTER.replace("tanh(%there)", "tanh(%add.1)")
     made = step(read(_BEFORE), read(after), "`algsimp`")
     assert Kind.SWAPPED not in {change.kind for change in made.changes}
+
+
+def test_of_equal_adds_the_scatter_that_reads_each_tells_which_is_which(read: Read) -> None:
+    """The initial values and the added ones are the same for both scatters."""
+    pair = (
+        ("%there.1", "scatter({}, %i, %u)", "%total.1", "%add.1"),
+        ("%there.2", "scatter({}, %i, %v)", "%total.2", "%add.2"),
+    )
+    head = "%v = f32[2,8]{1,0} negate(%u)"
+    tail = "ROOT %out = f32[9,8]{1,0} divide(%out.1, %out.2)"
+    before, after = [head], [head]
+    for number, (there, scatter, total, add) in enumerate(pair, 1):
+        before += [
+            f"{there} = f32[9,8]{{1,0}} {scatter.format('%zeros')}{_NUMBERS}",
+            f"{total} = f32[9,8]{{1,0}} add({there}, %x)",
+            f"%out.{number} = f32[9,8]{{1,0}} tanh({total})",
+        ]
+        after += [
+            f"{add} = f32[9,8]{{1,0}} add(%zeros, %x)",
+            f"{there} = f32[9,8]{{1,0}} {scatter.format(add)}{_NUMBERS}",
+            f"%out.{number} = f32[9,8]{{1,0}} tanh({there})",
+        ]
+    made = step(read(_module(*before, tail)), read(_module(*after, tail)), "`algsimp`")
+    moved = {
+        (str(change.before), str(change.after), str(change.reason))
+        for change in made.changes
+        if change.kind is Kind.SWAPPED
+    }
+    assert moved == {
+        ("main/%total.1", "main/%add.1", "past %there.1"),
+        ("main/%total.2", "main/%add.2", "past %there.2"),
+    }

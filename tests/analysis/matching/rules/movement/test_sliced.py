@@ -128,3 +128,37 @@ def test_slices_of_a_reversed_array_cut_the_other_end_of_the_array(read: Read) -
     assert _relation(before, after, "reverse.1")[1] == ["reverse.3", "reverse.4"]
     other = read(_MIRRORED.replace("[6:8]", "[0:2]").replace("[0:3]", "[1:4]"))
     assert _relation(before, other, "slice.1")[0] is not Relation.SWAPPED
+
+
+_DOT_SLICED = """
+ENTRY %main (x: bf16[8,512,64], y: bf16[64,32]) -> bf16[8,511,32] {
+  %x = bf16[8,512,64] parameter(0)
+  %y = bf16[64,32] parameter(1)
+  %dot.1 = bf16[8,512,32] dot(%x, %y), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  %slice.1 = bf16[8,511,32] slice(%dot.1), slice={[0:8], [0:511], [0:32]}
+  ROOT %out = bf16[8,511,32] tanh(%slice.1)
+}
+"""
+_SLICED_DOT = """
+  %slice.2 = bf16[8,511,64] slice(%x), slice={[0:8], [0:511], [0:64]}
+  %dot.2 = bf16[8,511,32] dot(%slice.2, %y), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  ROOT %out = bf16[8,511,32] tanh(%dot.2)
+"""
+
+
+def test_a_slice_before_a_dot_is_a_copy_of_that_of_its_result_which_is_left(read: Read) -> None:
+    last = "  ROOT %out = bf16[8,511,32] tanh(%slice.1)\n"
+    after = _DOT_SLICED.replace(last, _SLICED_DOT.lstrip("\n"))
+    pairing = match(read(_DOT_SLICED), read(after)).pairing_after(Place("main", "slice.2"))
+    assert pairing is not None
+    assert pairing.relation is Relation.CLONED
+    assert pairing.before == (Place("main", "slice.1"),)
+    places = Place("main", "slice.1"), Place("main", "slice.2")
+    assert str(pairing.known_of(*places).reason) == "a further copy, past %dot.1"
+
+
+def test_a_slice_of_other_elements_is_no_copy_of_that_of_a_result(read: Read) -> None:
+    last = "  ROOT %out = bf16[8,511,32] tanh(%slice.1)\n"
+    other = _SLICED_DOT.lstrip("\n").replace("[0:511]", "[1:512]")
+    matching = match(read(_DOT_SLICED), read(_DOT_SLICED.replace(last, other)))
+    assert Place("main", "slice.2") in matching.added

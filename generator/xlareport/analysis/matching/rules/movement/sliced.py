@@ -19,6 +19,7 @@ from xlareport.hlo.opcode_groups import MOVES, TUPLES
 from xlareport.knowledge.grades import Grade
 
 _SLICES = frozenset({"dynamic-slice", "slice"})
+_SLICE = "slice"
 _REVERSE = "reverse"
 _PASSED_BY_OTHERS = MOVES - {_REVERSE} | TUPLES
 """Opcodes that change places with slices by other rules, or never."""
@@ -107,6 +108,53 @@ def _pair(search: Search, node: Node, whole: Node, part: Node, moved: list[Node]
     for other in others:
         search.copies[other] = node, _FURTHER
     return True
+
+
+def left_slices(search: Search) -> None:
+    """Pair a new slice of an operand with that of the result of what reads it, or note a copy.
+
+    The former operation and its slice may be left unread, as they were: `slice(dot(x, y))` beside
+    `dot(slice(x), y)`.
+    """
+    for cut in search.after.open():
+        users = search.after.users.get(cut, ()) if cut.instruction.opcode == _SLICE else ()
+        if len(users) != 1 or not is_free(cut) or cut in search.copies:
+            continue
+        part, place = users[0]
+        if not is_data(part.instruction, place):
+            continue
+        whole = part.partner or search.copies.get(part, (None,))[0]
+        node = None if whole is None else _former_slice(search, whole, part, cut)
+        if whole is None or node is None:
+            continue
+        past = Past(whole.instruction.name)
+        moved = is_free(node) and search.link(node, cut, Grade.MATCHED, past, Relation.SWAPPED)
+        if not moved:
+            search.copies[cut] = node, Past(past.instruction, of_copy=True)
+
+
+def _former_slice(search: Search, whole: Node, part: Node, cut: Node) -> Node | None:
+    """Return the old slice of a result that has the dimensions of the new result.
+
+    The former operation may stand as it did, and its users with it.
+    """
+    line = part.instruction
+    if whole.instruction.opcode != line.opcode or line.opcode in _PASSED_BY_OTHERS:
+        return None
+    if line.shape.dimensions == whole.instruction.shape.dimensions:
+        return None
+    for known in whole.frame.computation.users.get(whole.instruction.name, ()):
+        is_slice = known.opcode == _SLICE and known.shape.dimensions == line.shape.dimensions
+        if is_slice and _cuts(known, whole) == _cuts(cut.instruction, _operand(search.after, cut)):
+            return whole.frame.node(known)
+    return None
+
+
+def _cuts(line: Instruction, source: Node | None) -> list[tuple[int, int]]:
+    """Return where a slice begins and ends in the dimensions of which it leaves anything out."""
+    sizes = () if source is None else source.instruction.shape.dimensions
+    pairs = zip(_limits(line), sizes, strict=False)
+    return sorted(limits for limits, size in pairs if limits != (0, size))
 
 
 def _operand(side: Side, node: Node) -> Node | None:
