@@ -87,3 +87,32 @@ ENTRY %main (a: f32[8,4]) -> f32[8,4] {
     given = given_result(Matching(module, module, {}, (pairing, bitcast)), bitcast.after[0])
     assert given is not None
     assert given.source == Place("main", "all-reduce.1")
+
+
+_HALF = """
+ENTRY %main (a: bf16[8]) -> bf16[8] {
+  %a = bf16[8]{0} parameter(0)
+  %half = bf16[] constant(0.5)
+  %halves = bf16[8]{0} broadcast(%half), dimensions={}
+  ROOT %product = bf16[8]{0} multiply(%a, %halves)
+}
+"""
+_CONVERTED = """
+ENTRY %main (a: bf16[8]) -> bf16[8] {
+  %a = bf16[8]{0} parameter(0)
+  %convert.1 = f32[8]{0} convert(%a)
+  %half = bf16[] constant(0.5)
+  %halves = bf16[8]{0} broadcast(%half), dimensions={}
+  %convert.2 = f32[8]{0} convert(%halves)
+  %product = f32[8]{0} multiply(%convert.1, %convert.2)
+  ROOT %convert.3 = bf16[8]{0} convert(%product)
+}
+"""
+
+
+def test_a_convert_of_a_constant_continues_it_and_that_of_a_value_does_not(read: Read) -> None:
+    matching = match(read(_HALF), read(_CONVERTED))
+    given = given_result(matching, Place("main", "convert.2"))
+    assert given is not None
+    assert given.source == Place("main", "halves")
+    assert given_result(matching, Place("main", "convert.1")) is None

@@ -1,19 +1,24 @@
 """New instructions that give the result of an old one: elements of tuples, and moves.
 
 A reader of both tells. A reshape or a bitcast may be of a value that has other dimensions now, or
-is in another memory: a prefetch.
+is in another memory: a prefetch. A convert of a constant is that constant in another type.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.reasons import TakenOut
 from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.steps.constants import is_constant
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _MOVES = frozenset({"bitcast", "reshape"})
-_GIVING = _MOVES | {"get-tuple-element"}
+_CONVERT = "convert"
+_GIVING = _MOVES | {"get-tuple-element", _CONVERT}
 _PASSING = _MOVES | {"copy-done", "copy-start"}
+_OF_CONSTANTS = _PASSING | {_CONVERT}
+"""Of a constant another type is folded: it is a number of the program, however it is written."""
 _LONGEST = 6
 """Moves in a row that are looked behind."""
 
@@ -37,7 +42,10 @@ def given_result(matching: Matching, place: Place) -> GivenResult | None:
         return None
     home = matching.after.by_name[place.computation]
     if line.opcode in _MOVES:
-        return _moved_back(matching, home, line)
+        return _moved_back(matching, home, line, _PASSING)
+    if line.opcode == _CONVERT:
+        is_folded = is_constant(matching.after, place)
+        return _moved_back(matching, home, line, _OF_CONSTANTS) if is_folded else None
     giver = Place(home.name, next(iter(line.operand_names), ""))
     for user in home.users.get(line.name, ()):
         former = matching.partner_before(Place(home.name, user.name))
@@ -75,9 +83,11 @@ def _way_into(matching: Matching, source: Place, giver: Place) -> str:
     return f"it was fused into %{giver.instruction}" if is_inside else ""
 
 
-def _moved_back(matching: Matching, home: Computation, line: Instruction) -> GivenResult | None:
+def _moved_back(
+    matching: Matching, home: Computation, line: Instruction, passing: Collection[str]
+) -> GivenResult | None:
     """Return what a reader of a new move read before, if both are moves of one value."""
-    behind = _behind(matching.after, Place(home.name, line.name))
+    behind = _behind(matching.after, Place(home.name, line.name), passing)
     taken = next(filter(None, (_taken_out(matching, place) for place in behind[1:])), None)
     if taken is not None:
         return taken
@@ -85,7 +95,7 @@ def _moved_back(matching: Matching, home: Computation, line: Instruction) -> Giv
     for user in home.users.get(line.name, ()) if known is not None else ():
         former = matching.partner_before(Place(home.name, user.name))
         read = None if former is None else _read_before(matching, former, user, line.name)
-        if read is not None and known in _behind(matching.before, read):
+        if read is not None and known in _behind(matching.before, read, passing):
             why = f"%{user.name} reads it in place of %{read.instruction}, whose value it has"
             return GivenResult(read, why, is_moved=True)
     return None
@@ -101,11 +111,11 @@ def _taken_out(matching: Matching, place: Place) -> GivenResult | None:
     return GivenResult(source, f"%{place.instruction} {reason}", is_moved=True)
 
 
-def _behind(module: HloModule, place: Place) -> list[Place]:
+def _behind(module: HloModule, place: Place, passing: Collection[str]) -> list[Place]:
     """Return an instruction, and what it has the elements of, in order, behind moves."""
     home, places = module.by_name[place.computation], [place]
     line = home.by_name.get(place.instruction)
-    while line is not None and line.opcode in _PASSING and len(places) < _LONGEST:
+    while line is not None and line.opcode in passing and len(places) < _LONGEST:
         line = home.operand(line)
         if line is not None:
             places.append(Place(home.name, line.name))
