@@ -3,7 +3,12 @@
 from collections.abc import Callable
 
 from xlareport.analysis.history.events import Event
-from xlareport.analysis.history.instruction import SnapshotSequence, descendants, history
+from xlareport.analysis.history.instruction import (
+    SnapshotSequence,
+    ancestors,
+    descendants,
+    history,
+)
 from xlareport.analysis.history.read_instead import read_instead
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place
@@ -82,3 +87,26 @@ def test_the_history_of_a_split_call_is_that_of_each_call(read: Read) -> None:
     events = history(shots, 0, Place("main", "call"))
     removed = [event.instruction for event in events if event.event is Event.REMOVED]
     assert removed == [Place("main", "call.2")]
+
+
+_ADDED = """
+ENTRY %main (a: f32[8], b: f32[8], c: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %c = f32[8]{0} parameter(2)
+  %near = f32[8]{0} add(%a, %b)
+  ROOT %sum = f32[8]{0} add(%near, %c)
+}
+"""
+_ADDED_ANEW = _ADDED.replace(
+    "%near = f32[8]{0} add(%a, %b)", "%far = f32[8]{0} add(%b, %c)"
+).replace("add(%near, %c)", "add(%a, %far)")
+
+
+def test_a_sum_that_takes_in_another_one_continues_both(read: Read) -> None:
+    shots = SnapshotSequence((read(_ADDED), read(_ADDED_ANEW)))
+    near, whole = Place("main", "near"), Place("main", "sum")
+    assert descendants(shots, 0, [near]) == (whole,)
+    assert near in ancestors(shots, 1, [whole])
+    event = next(event for event in history(shots, 1, whole) if near in event.sources)
+    assert (event.event, event.why) == (Event.CHANGED, "does the work of %near too")

@@ -11,6 +11,7 @@ from xlareport.analysis.history.continued import (
     without_dead_clones,
     without_left,
 )
+from xlareport.analysis.history.given_results import GivenResult
 from xlareport.analysis.history.inserted_work import inserted_before
 from xlareport.analysis.history.operand_types import operand_types
 from xlareport.analysis.matching.account.fused import outermost
@@ -135,64 +136,12 @@ def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent
     return HistoryEvent(number, event, place, sources, (), pairing.grade, why)
 
 
-class GivenResult(NamedTuple):
-    """The old instruction whose result a new tuple element gives."""
-
-    source: Place
-    why: str
-
-
-def given_result(matching: Matching, place: Place) -> GivenResult | None:
-    """Return whose result a new tuple element gives; None of what was no instruction before.
-
-    A reader of both tells, where what gives the element now has taken the old instruction in.
-    """
-    line = matching.after.find(*place)
-    if line is None or line.opcode != "get-tuple-element" or matching.partner_before(place):
-        return None
-    home = matching.after.by_name[place.computation]
-    giver = Place(home.name, next(iter(line.operand_names), ""))
-    for user in home.users.get(line.name, ()):
-        former = matching.partner_before(Place(home.name, user.name))
-        source = None if former is None else _read_before(matching, former, user, line.name)
-        if source is not None:
-            way = _way_into(matching, source, giver)
-            return GivenResult(source, f"gives its result: {way}") if way else None
-    return None
-
-
-def _read_before(matching: Matching, former: Place, user: Instruction, name: str) -> Place | None:
-    """Return what the counterpart of a user read in place of an operand of that name."""
-    old = matching.before.find(*former)
-    names = [] if old is None or old.opcode != user.opcode else [*old.operand_names]
-    if len(names) != len(user.operand_names):
-        return None
-    return Place(former.computation, names[[*user.operand_names].index(name)])
-
-
-def _way_into(matching: Matching, source: Place, giver: Place) -> str:
-    """Return how an old instruction got into what gives several results; '' if it did not."""
-    line, pairing = matching.after.find(*giver), matching.pairing_before(source)
-    old = matching.before.find(*source)
-    if line is None or pairing is None or old is None or old.shape.elements:
-        return ""
-    if giver in pairing.after:
-        several = f"%{giver.instruction} gives several now"
-        words = {Relation.ABSORBED: "merged", Relation.COMBINED: "combined"}
-        word = words.get(pairing.relation)
-        if word is not None:
-            return f"it was {word} into %{giver.instruction}"
-        return several if pairing.relation is Relation.SAME else ""
-    callee = matching.after.callee(line) if line.opcode == "fusion" else None
-    is_inside = callee is not None and pairing.after[:1] and pairing.after[0][0] == callee.name
-    return f"it was fused into %{giver.instruction}" if is_inside else ""
-
-
 def giving(matching: Matching, number: int, place: Place, given: GivenResult) -> HistoryEvent:
-    """Return the event of a tuple element that gives the result of an old instruction."""
+    """Return the event of a new instruction that gives the result of an old one."""
     pairing = matching.pairing_after(place)
     grade = Grade.MATCHED if pairing is None else pairing.grade
-    return HistoryEvent(number, Event.REPLACED, place, (given.source,), (), grade, given.why)
+    event = Event.ADDED if given.is_moved else Event.REPLACED
+    return HistoryEvent(number, event, place, (given.source,), (), grade, given.why)
 
 
 _LITERALS = REARRANGEMENTS | {"broadcast", "constant", "convert"}
@@ -245,9 +194,17 @@ def events_between(
     pairing_event = next(_events_between(matching, number, pairing, places), None)
     inserted = inserted_before(matching, places[1]) if pairing is not None else ""
     read = _together(operand_types(matching, *places), inserted)
+    also = tuple(matching.taken_over(places[1]))
+    if also:
+        names = first_few([f"%{place.instruction}" for place in also], _MOST_NAMES)
+        read = _together(read, f"does the work of {names} too")
+        pairing_event = pairing_event and pairing_event._replace(
+            sources=(*pairing_event.sources, *also)
+        )
     if read and pairing_event is None:
-        grade = Grade.MATCHED if inserted else Grade.EXACT
-        yield HistoryEvent(number, Event.CHANGED, places[1], places[:1], places[1:], grade, read)
+        grade = Grade.MATCHED if inserted or also else Grade.EXACT
+        sources = (*places[:1], *also)
+        yield HistoryEvent(number, Event.CHANGED, places[1], sources, places[1:], grade, read)
     elif pairing_event is not None and read:
         event = Event.CHANGED if pairing_event.event is Event.RENAMED else pairing_event.event
         yield pairing_event._replace(event=event, why=_together(pairing_event.why, read))

@@ -12,13 +12,13 @@ from xlareport.analysis.history.events import (
     addition,
     events_between,
     expanded_into,
-    given_result,
     giving,
     is_constant_of_expansion,
     passing,
     removal,
     taken_from,
 )
+from xlareport.analysis.history.given_results import given_result
 from xlareport.analysis.history.heavy_fusions import is_heavy
 from xlareport.analysis.history.read_instead import read_instead
 from xlareport.analysis.matching.account.fused import outermost
@@ -126,7 +126,13 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
         (step_to(origin, number - 1), origin),
         tuple(
             (step_to(further, number - 1), further)
-            for further in (*_equals(pairing), *_heavy_taken_in(matching, place, pairing, origin))
+            for further in dict.fromkeys(
+                (
+                    *_equals(pairing),
+                    *_heavy_taken_in(matching, place, pairing, origin),
+                    *matching.taken_over(place),
+                )
+            )
         ),
     )
 
@@ -232,7 +238,7 @@ def descendants(
 ) -> tuple[Place, ...]:
     """Return the instructions of the last snapshot that do the work of the given ones."""
     later = range(number + 1, len(snapshots.modules))
-    return _followed(places, map(snapshots.into, later), _continued)
+    return _followed(places, map(snapshots.into, later), targets_of)
 
 
 def ancestors(
@@ -309,7 +315,8 @@ def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
     )
 
 
-def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
+def targets_of(matching: Matching, place: Place) -> tuple[Place, ...]:
+    """Return the instructions that do the work of an instruction, in the next snapshot."""
     pairing = matching.pairing_before(place)
     if pairing is not None:
         return continuations(matching, pairing) or _passed_on(matching, place)
@@ -352,7 +359,8 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
         held = pairing.before if pairing.relation in _HOLDING else ()
         computing = (source for source in held if not _is_constant(matching.before, source))
         taken_in = pairing.taken_in if place == pairing.after[0] else ()
-        return tuple(computing) or (*pairing.before, *taken_in, *taken_from(pairing))
+        further = (*taken_in, *taken_from(pairing), *matching.taken_over(place))
+        return tuple(computing) or (*pairing.before, *further)
     same = matching.partner_before(place)
     return () if same is None else (same,)
 
@@ -382,7 +390,7 @@ def _back(snapshots: SnapshotSequence, number: int, place: Place) -> Iterator[Hi
 
 
 def _forward(snapshots: SnapshotSequence, number: int, place: Place) -> Iterator[HistoryEvent]:
-    """Yield the events of an instruction after a snapshot, and of each part that it was split into."""
+    """Yield the events after a snapshot of an instruction, and of each part that it becomes."""
     first = snapshots.change_index.step_from(place, number)
     waiting = deque([(len(snapshots.modules) if first is None else first, place)])
     for _ in range(_MOST_TRAILS):

@@ -1,13 +1,14 @@
-"""The value of a removed tuple element: what its readers read in its place, or the call that gives it.
+"""What has the value, or does the work, of a removed instruction.
 
 A tuple that an inlined call leaves is read past, with the copies behind its elements. A custom call
-for several arrays becomes one for each array.
+for several arrays becomes one for each array. A library call takes over a scale.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.reasons import DoneBy
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
@@ -17,14 +18,18 @@ _MOST = 16
 
 
 class ReadInstead(NamedTuple):
-    """What has the value of a removed element."""
+    """What has the value of a removed element, or does the work of a removed instruction."""
 
     place: Place
     why: str
 
 
 def read_instead(matching: Matching, place: Place) -> ReadInstead | None:
-    """Return what has the value of a removed tuple element now; None where it is not known."""
+    """Return what a removed instruction goes on in; None where it is not known."""
+    pairing = matching.pairing_before(place)
+    if pairing is not None and isinstance(pairing.reason, DoneBy):
+        done = pairing.reason
+        return ReadInstead(Place(done.computation, done.instruction), str(done))
     line = matching.before.find(*place)
     if line is None or line.opcode != "get-tuple-element":
         return None

@@ -5,8 +5,8 @@ from itertools import repeat
 
 from xlareport.analysis.history.instruction import (
     SnapshotSequence,
-    continuations,
     sources_of,
+    targets_of,
 )
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
@@ -62,8 +62,7 @@ def _targets(matching: Matching) -> Iterator[tuple[Place, Places]]:
     """Yield each old place that a pairing covers, with the places that do its work afterwards."""
     for pairing in matching.pairings:
         for place in pairing.before:
-            partner = matching.pairing_before(place)
-            yield place, continuations(matching, partner) if partner else ()
+            yield place, targets_of(matching, place)
 
 
 def _carried(

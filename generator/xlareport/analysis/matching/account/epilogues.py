@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from xlareport.analysis.matching.search.nodes import is_free, read_at
+from xlareport.analysis.matching.search.nodes import is_free, place_of, read_at
+from xlareport.analysis.matching.search.reasons import DoneBy
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node
@@ -26,7 +27,7 @@ _FARTHEST = 8
 """Removed instructions that are looked behind."""
 
 
-def taken_over(search: Search, node: Node, uses: Iterable[tuple[Node, int]]) -> Iterator[str]:
+def taken_over(search: Search, node: Node, uses: Iterable[tuple[Node, int]]) -> Iterator[DoneBy]:
     """Yield which library call does the work of a removed node for a user, and what states it."""
     for user, position in uses:
         call = None if user.partner is None else read_at(search.after, user.partner, position)
@@ -35,7 +36,8 @@ def taken_over(search: Search, node: Node, uses: Iterable[tuple[Node, int]]) -> 
             continue
         stated = _stated(call.instruction, former.instruction)
         if stated:
-            yield f"%{call.instruction.name} does its work: {', '.join(stated)}"
+            words = f"%{call.instruction.name} does its work: {', '.join(stated)}"
+            yield DoneBy(*place_of(call), words)
 
 
 def _leads_to(search: Search, node: Node, product: Node) -> bool:

@@ -26,11 +26,12 @@ from xlareport.analysis.matching.search.nodes import (
     is_written_operand,
     node_after,
     paired_users,
+    place_of,
     read_at,
     same_fill,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause
-from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING, Reason, WithUser
+from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING, DoneBy, Reason, WithUser
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.elements import taken_again
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
@@ -229,7 +230,8 @@ class Removals:
 
     def _reasons(self, node: Node) -> Iterator[Reason]:
         if node in self._search.regrouped:
-            yield f"replaced by {self._search.regrouped[node]}"
+            words, whole = self._search.regrouped[node], self._search.regrouped_into[node]
+            yield DoneBy(*place_of(whole), f"replaced by {words}")
         if reduces_nothing(self._search.before, node):
             yield REDUCED_NOTHING
         users = self._search.before.users.get(node, ())

@@ -294,8 +294,8 @@ _OPERANDS = 2
 def same_operation(search: Search) -> None:
     """Pair the rest by framework op and opcode if counts are equal, in any shape.
 
-    Where several heavy nodes are left, `structure` has paired those that can be paired. Known copies
-    of others are none of them.
+    Where several heavy nodes are left, `structure` has paired those that can be paired.
+    Known copies of others are none of them.
     """
     new = grouped(search.after, lambda node: None if node in search.copies else _operation(node))
     for value, nodes in grouped(search.before, _operation).items():

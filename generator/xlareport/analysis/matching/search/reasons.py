@@ -161,6 +161,19 @@ class TakenOut(Struct, frozen=True):
         return f"takes the result of %{self.member} out of %{self.whole}"
 
 
+class DoneBy(Struct, frozen=True):
+    """The removal of what another instruction does too now: a scale, a factor, a term."""
+
+    computation: str
+    instruction: str
+    """The computation and the name, without `%`, of the instruction that does its work."""
+    words: str
+
+    def __str__(self) -> str:
+        """Return `%custom-call.15 does its work: alpha_real 0.1`."""
+        return self.words
+
+
 class ComputedElement(Struct, frozen=True):
     """A new sum that is an element of a loop, which the loop counted itself before."""
 
@@ -228,6 +241,7 @@ Reason: TypeAlias = (
     | InBranch
     | BothBranches
     | TakenOut
+    | DoneBy
     | ComputedElement
     | WithUser
     | PartialResults

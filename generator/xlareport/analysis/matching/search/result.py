@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from msgspec import Struct, field
 
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.reasons import DoneBy
 from xlareport.hlo.model import HloModule
 
 LooseMatching = tuple[Mapping[str, str], tuple[Pairing, ...]]
@@ -27,9 +28,14 @@ class Matching(Struct):
     _by_before: dict[tuple[str, str], Pairing] = field(default_factory=dict)
     _by_after: dict[tuple[str, str], Pairing] = field(default_factory=dict)
 
+    _taken_over: dict[tuple[str, str], list[Place]] = field(default_factory=dict)
+
     def __post_init__(self) -> None:
         """Index the pairings by their places; pairings that name a partner take precedence."""
         for pairing in self.pairings:
+            if isinstance(pairing.reason, DoneBy):
+                whole = pairing.reason.computation, pairing.reason.instruction
+                self._taken_over.setdefault(whole, []).append(pairing.before[0])
             for place in pairing.before:
                 _prefer(self._by_before, place, pairing)
             for place in pairing.after if pairing.relation is not Relation.ABSORBED else ():
@@ -45,6 +51,10 @@ class Matching(Struct):
     def pairing_after(self, place: Place) -> Pairing | None:
         """Return the pairing of an instruction of the new module; None if it is unchanged."""
         return self._by_after.get(place)
+
+    def taken_over(self, place: Place) -> Collection[Place]:
+        """Return the removed old instructions whose work a new one does beside its own."""
+        return self._taken_over.get(place, ())
 
     @property
     def spoken_of_before(self) -> Collection[tuple[str, str]]:

@@ -91,6 +91,8 @@ class Search(Struct):
     """The old call by which a computation was paired, by the old name, where a call showed it."""
     regrouped: dict[Node, str] = field(default_factory=dict)
     """Sums and products within regrouped ones, old and new: what is made of the same terms."""
+    regrouped_into: dict[Node, Node] = field(default_factory=dict)
+    """The new sum or product that has the terms of an old one within a regrouped one."""
     without_origin: set[Node] = field(default_factory=set)
     """New nodes that continue no old node, such as reciprocals of divisors."""
     generated: dict[Node, tuple[Node, ...]] = field(default_factory=dict)

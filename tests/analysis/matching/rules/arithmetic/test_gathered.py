@@ -98,4 +98,4 @@ def test_constants_multiplied_first_are_factors_in_another_order(read: Read) -> 
     part = matching.pairing_before(Place("main", "r.20"))
     assert part is not None
     whole = "%r.21, which multiplies the same factors in another order"
-    assert (part.after, part.reason) == ((), f"replaced by {whole}")
+    assert (part.after, str(part.reason)) == ((), f"replaced by {whole}")

@@ -43,8 +43,9 @@ def regrouped(search: Search) -> None:
             factors = node.instruction.opcode == _PRODUCT
             if search.link(node, other, Grade.MATCHED, Regrouped(factors)):
                 words = _words(node, other)
-                parts = _inner(search.after, other)
-                search.regrouped.update(dict.fromkeys(_inner(search.before, node), words))
+                former, parts = _inner(search.before, node), _inner(search.after, other)
+                search.regrouped.update(dict.fromkeys(former, words))
+                search.regrouped_into.update(dict.fromkeys(former, other))
                 search.regrouped.update(dict.fromkeys(parts, f"part of {words}"))
 
 

@@ -1,0 +1,118 @@
+"""What new moves give in the place of what readers read before."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.history.events import Event
+from xlareport.analysis.history.given_results import given_result
+from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, history
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.search.reasons import TakenOut
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
+
+Read = Callable[[str], HloModule]
+
+_PLAIN = """
+ENTRY %main (a: f32[8,4]) -> f32[8,4] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %sine = f32[8,4]{1,0} sine(%a)
+  ROOT %log = f32[8,4]{1,0} log(%sine)
+}
+"""
+_FLAT = """
+ENTRY %main (a: f32[8,4]) -> f32[8,4] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %sine = f32[8,4]{1,0} sine(%a)
+  %near = f32[32]{0} reshape(%sine)
+  %log = f32[32]{0} log(%near)
+  ROOT %back = f32[8,4]{1,0} reshape(%log)
+}
+"""
+_PREFETCHED = """
+ENTRY %main (a: f32[8,4]) -> f32[32] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %sine = f32[8,4]{1,0} sine(%a)
+  %flat = f32[32]{0} bitcast(%sine)
+  ROOT %log = f32[32]{0} log(%flat)
+}
+"""
+_PREFETCHED_AFTER = _PREFETCHED.replace(
+    "  ROOT %log = f32[32]{0} log(%flat)",
+    """\
+  %copy-start = (f32[8,4]{1,0:S(1)}, f32[8,4]{1,0}, u32[]) copy-start(%sine)
+  %copy-done = f32[8,4]{1,0:S(1)} copy-done(%copy-start)
+  %flat.1 = f32[32]{0:S(1)} bitcast(%copy-done)
+  ROOT %log = f32[32]{0} log(%flat.1)""",
+)
+
+
+def test_a_reshape_that_was_put_on_an_operand_continues_it(read: Read) -> None:
+    modules = read(_PLAIN), read(_FLAT)
+    near, sine = Place("main", "near"), Place("main", "sine")
+    given = given_result(match(*modules), near)
+    assert given is not None
+    assert given.source == sine
+    assert given.why == "%log reads it in place of %sine, whose value it has"
+    shots = SnapshotSequence(modules)
+    event = history(shots, 1, near)[1]
+    assert (event.event, event.sources) == (Event.ADDED, (sine,))
+    assert ancestors(shots, 1, [near]) == (sine,)
+
+
+def test_a_bitcast_of_a_prefetch_continues_the_bitcast_of_the_value(read: Read) -> None:
+    matching = match(read(_PREFETCHED), read(_PREFETCHED_AFTER))
+    flat = Place("main", "flat.1")
+    given = given_result(matching, flat)
+    source = matching.partner_before(flat) if given is None else given.source
+    assert source == Place("main", "flat")
+
+
+def test_a_bitcast_of_a_slice_of_a_joined_reduction_gives_the_result_of_one(
+    read: Read,
+) -> None:
+    held = """
+ENTRY %main (a: f32[8,4]) -> f32[8,4] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %whole = f32[64]{0} constant({...})
+  %slice = f32[32]{0} slice(%whole), slice={[0:32]}
+  ROOT %bitcast = f32[8,4]{1,0} bitcast(%slice)
+}
+"""
+    module = read(held)
+    reason = TakenOut("main", "all-reduce.1", "whole")
+    pairing = Pairing((), (Place("main", "slice"),), Grade.MATCHED, reason, Relation.ADDED)
+    bitcast = Pairing((), (Place("main", "bitcast"),), Grade.MATCHED, "new", Relation.ADDED)
+    given = given_result(Matching(module, module, {}, (pairing, bitcast)), bitcast.after[0])
+    assert given is not None
+    assert given.source == Place("main", "all-reduce.1")
+
+
+_HALF = """
+ENTRY %main (a: bf16[8]) -> bf16[8] {
+  %a = bf16[8]{0} parameter(0)
+  %half = bf16[] constant(0.5)
+  %halves = bf16[8]{0} broadcast(%half), dimensions={}
+  ROOT %product = bf16[8]{0} multiply(%a, %halves)
+}
+"""
+_CONVERTED = """
+ENTRY %main (a: bf16[8]) -> bf16[8] {
+  %a = bf16[8]{0} parameter(0)
+  %convert.1 = f32[8]{0} convert(%a)
+  %half = bf16[] constant(0.5)
+  %halves = bf16[8]{0} broadcast(%half), dimensions={}
+  %convert.2 = f32[8]{0} convert(%halves)
+  %product = f32[8]{0} multiply(%convert.1, %convert.2)
+  ROOT %convert.3 = bf16[8]{0} convert(%product)
+}
+"""
+
+
+def test_a_convert_of_a_constant_continues_it_and_that_of_a_value_does_not(read: Read) -> None:
+    matching = match(read(_HALF), read(_CONVERTED))
+    given = given_result(matching, Place("main", "convert.2"))
+    assert given is not None
+    assert given.source == Place("main", "halves")
+    assert given_result(matching, Place("main", "convert.1")) is None
