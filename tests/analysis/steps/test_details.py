@@ -33,5 +33,5 @@ def test_the_first_fields_are_named_and_the_others_counted() -> None:
 
 
 def test_a_copy_of_a_scalar_that_lost_its_tiles_has_no_layout() -> None:
-    assert str(CopyPlace("", "none", is_layout=True)) == "without a layout"
-    assert str(CopyPlace("", "{0}", is_layout=True)) == "in the layout {0}"
+    assert str(CopyPlace("", "none", form="layout")) == "without a layout"
+    assert str(CopyPlace("", "{0}", form="layout")) == "in the layout {0}"

@@ -379,7 +379,8 @@ ENTRY %main (x: f32[8,4,4,2], g: f32[8,8,8,3]) -> f32[2,2,2,3] {
   %x = f32[8,4,4,2] parameter(0)
   %g = f32[8,8,8,3] parameter(1)
   %reverse = f32[8,8,8,3] reverse(%g), dimensions={1,2}
-  ROOT %conv = f32[2,2,2,3] convolution(%reverse, %x), window={size=4x4 rhs_dilate=2x2 rhs_reversal=1x1}, \
+  ROOT %conv = f32[2,2,2,3] convolution(%reverse, %x), \
+window={size=4x4 rhs_dilate=2x2 rhs_reversal=1x1}, \
 dim_labels=f01b_i01o->01fb
 }
 """

@@ -121,19 +121,12 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
         wrapped = _wrapped(matching, place, pairing)
         following = (step_to(wrapped, number - 1), wrapped) if wrapped else None
         return TrailLink((addition(number, place, pairing),), following)
+    taken_in = _heavy_taken_in(matching, place, pairing, origin)
+    joined = dict.fromkeys((*_equals(pairing), *taken_in, *matching.taken_over(place)))
     return TrailLink(
         tuple(events_between(matching, number, pairing, (origin, place))),
         (step_to(origin, number - 1), origin),
-        tuple(
-            (step_to(further, number - 1), further)
-            for further in dict.fromkeys(
-                (
-                    *_equals(pairing),
-                    *_heavy_taken_in(matching, place, pairing, origin),
-                    *matching.taken_over(place),
-                )
-            )
-        ),
+        tuple((step_to(further, number - 1), further) for further in joined),
     )
 
 

@@ -556,3 +556,133 @@ def test_a_mark_is_not_expanded(read: Read) -> None:
     pairing = match(read(_READS_KEY), read(after)).pairing_before(Place("main", "marked"))
     assert pairing is not None
     assert pairing.relation is not Relation.EXPANDED
+
+
+_SELECTED = """
+HloModule m
+%ge (l: f32[], r: f32[]) -> pred[] {
+  %l = f32[] parameter(0)
+  %r = f32[] parameter(1)
+  ROOT %compare.1 = pred[] compare(%l, %r), direction=GE
+}
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %add.1 = f32[] add(%x, %y)
+}
+ENTRY %main (a: f32[4,4], b: f32[2,2]) -> (f32[4,4], f32[4,4]) {
+  %a = f32[4,4]{1,0} parameter(0)
+  %b = f32[2,2]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %zeros = f32[4,4]{1,0} broadcast(%zero), dimensions={}
+  %exp.1 = f32[4,4]{1,0} exponential(%a)
+  %select-and-scatter.1 = f32[4,4] select-and-scatter(%exp.1, %b, %zero), WINDOW, ADDED
+  %sine.1 = f32[4,4]{1,0} sine(%select-and-scatter.1)
+  ROOT %out = (f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(%sine.1, %zeros)
+}
+"""
+_IN_A_LOOP = """
+HloModule m
+%first (l: f32[], i: s32[], r: f32[], j: s32[]) -> (f32[], s32[]) {
+  %l = f32[] parameter(0)
+  %i = s32[] parameter(1)
+  %r = f32[] parameter(2)
+  %j = s32[] parameter(3)
+  %compare.3 = pred[] compare(%l, %r), direction=GE
+  %select.3 = f32[] select(%compare.3, %l, %r)
+  %select.4 = s32[] select(%compare.3, %i, %j)
+  ROOT %tuple.3 = (f32[], s32[]) tuple(%select.3, %select.4)
+}
+%body (p: (s32[], f32[4,4], s32[2,2], f32[2,2])) -> (s32[], f32[4,4], s32[2,2], f32[2,2]) {
+  ROOT %p = (s32[], f32[4,4], s32[2,2], f32[2,2]) parameter(0)
+}
+%going (q: (s32[], f32[4,4], s32[2,2], f32[2,2])) -> pred[] {
+  %q = (s32[], f32[4,4], s32[2,2], f32[2,2]) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  %four = s32[] constant(4)
+  ROOT %ends = pred[] compare(%k, %four), direction=LT
+}
+ENTRY %main (a: f32[4,4], b: f32[2,2]) -> (f32[4,4], f32[4,4]) {
+  %a = f32[4,4]{1,0} parameter(0)
+  %b = f32[2,2]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %zeros = f32[4,4]{1,0} broadcast(%zero), dimensions={}
+  %exp.1 = f32[4,4]{1,0} exponential(%a)
+  %iota = s32[4,4]{1,0} iota(), iota_dimension=0
+  %less = s32[] constant(-1)
+  %reduce-window = (f32[2,2], s32[2,2]) reduce-window(%exp.1, %iota, %zero, %less), WINDOW, FIRST
+  %places = s32[2,2]{1,0} get-tuple-element(%reduce-window), index=1
+  %start = s32[] constant(0)
+  %in.1 = (s32[], f32[4,4], s32[2,2], f32[2,2]) tuple(%start, %zeros, %places, %b)
+  %while = (s32[], f32[4,4], s32[2,2], f32[2,2]) while(%in.1), condition=%going, body=%body
+  %get.1 = f32[4,4]{1,0} get-tuple-element(%while), index=1
+  %sine.1 = f32[4,4]{1,0} sine(%get.1)
+  ROOT %out = (f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(%sine.1, %zeros)
+}
+"""
+
+
+def _with_attributes(text: str) -> str:
+    text = text.replace("WINDOW", "window={size=2x2 stride=2x2}")
+    return text.replace("ADDED", "select=%ge, scatter=%sum").replace("FIRST", "to_apply=%first")
+
+
+def test_an_element_of_a_new_loop_is_the_result_of_an_expansion(read: Read) -> None:
+    """What the CPU compiler does to a select-and-scatter, into zeros that were there."""
+    matching = match(*map(read, map(_with_attributes, (_SELECTED, _IN_A_LOOP))))
+    known = matching.pairing_before(Place("main", "select-and-scatter.1"))
+    assert known is not None
+    assert known.relation is Relation.EXPANDED
+    assert {place.instruction for place in known.after} >= {"reduce-window", "while"}
+
+
+_JOINED_STATE = """
+HloModule m
+ENTRY %main (k: u32[], n: u32[]) -> (u32[4], u32[]) {
+  %k = u32[] parameter(0)
+  %n = u32[] parameter(1)
+  %or.1 = u32[] or(%k, %n)
+  %not.1 = u32[] not(%or.1)
+  %in.1 = u32[1]{0} reshape(%or.1)
+  %in.2 = u32[1]{0} reshape(%n)
+  %state = u32[2]{0} concatenate(%in.1, %in.2), dimensions={0}
+  %rng.1 = (u32[2]{0}, u32[4]{0}) rng-bit-generator(%state), algorithm=rng_philox
+  %bits = u32[4]{0} get-tuple-element(%rng.1), index=1
+  %two = u32[] constant(2)
+  %twos = u32[4]{0} broadcast(%two), dimensions={}
+  %shift.1 = u32[4]{0} shift-right-logical(%bits, %twos)
+  ROOT %out = (u32[4]{0}, u32[]) tuple(%shift.1, %not.1)
+}
+"""
+_ROUNDS = """
+HloModule m
+ENTRY %main (k: u32[], n: u32[]) -> (u32[4], u32[]) {
+  %k = u32[] parameter(0)
+  %n = u32[] parameter(1)
+  %or.1 = u32[] or(%k, %n)
+  %not.1 = u32[] not(%or.1)
+  %many.1 = u32[4]{0} broadcast(%or.1), dimensions={}
+  %many.2 = u32[4]{0} broadcast(%n), dimensions={}
+  %times = u32[4]{0} multiply(%many.1, %many.2)
+  %round = u32[4]{0} xor(%times, %many.2)
+  %two = u32[] constant(2)
+  %twos = u32[4]{0} broadcast(%two), dimensions={}
+  %shift.1 = u32[4]{0} shift-right-logical(%round, %twos)
+  ROOT %out = (u32[4]{0}, u32[]) tuple(%shift.1, %not.1)
+}
+"""
+
+
+def test_an_expansion_reads_the_parts_of_a_joined_operand(read: Read) -> None:
+    """What `rng_bit_generator_expander` does: the state is taken apart again."""
+    matching = match(read(_JOINED_STATE), read(_ROUNDS))
+    known = matching.pairing_before(Place("main", "rng.1"))
+    assert known is not None
+    assert known.relation is Relation.EXPANDED
+    assert known.after[0] == Place("main", "round")
+    other = _ROUNDS.replace("broadcast(%n)", "broadcast(%z)").replace(
+        "  %many.1 =", "  %z = u32[] parameter(2)\n  %many.1 ="
+    )
+    matching = match(read(_JOINED_STATE), read(other))
+    known = matching.pairing_before(Place("main", "rng.1"))
+    assert known is None or known.relation is not Relation.EXPANDED

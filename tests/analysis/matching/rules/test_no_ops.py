@@ -108,3 +108,25 @@ def test_a_copy_to_another_layout_can_be_a_transpose(read: Read) -> None:
     other = _COPIED.replace("%copy.1 = f32[6,4]{1,0} copy", "%copy.1 = f32[6,4]{0,1} copy")
     matching = match(read(_MOVED), read(other))
     assert matching.partner_after(Place("main", "transpose.1")) == Place("main", "copy.1")
+
+
+_IDENTITY = """
+HloModule m
+ENTRY %main (x: f32[4,8,1], w: f32[3,3]) -> (f32[4,8,1], f32[3,3]) {
+  %x = f32[4,8,1]{2,1,0} parameter(0)
+  %w = f32[3,3]{1,0} parameter(1)
+  %reshape.1 = f32[4,8,1]{2,1,0} reshape(%x)
+  %sine.1 = f32[4,8,1]{2,1,0} sine(%reshape.1)
+  %made.1 = f32[3,3]{1,0} custom-call(%reshape.1, %w), custom_call_target="c"
+  ROOT %out = (f32[4,8,1]{2,1,0}, f32[3,3]{1,0}) tuple(%sine.1, %made.1)
+}
+"""
+
+
+def test_an_identity_does_not_become_a_transpose(read: Read) -> None:
+    after = _IDENTITY.replace("sine(%reshape.1)", "sine(%x)").replace(
+        "%reshape.1 = f32[4,8,1]{2,1,0} reshape(%x)",
+        "%transpose.1 = f32[1,8,4]{2,1,0} transpose(%x), dimensions={2,1,0}",
+    )
+    matching = match(read(_IDENTITY), read(after.replace("(%reshape.1, %w)", "(%transpose.1, %w)")))
+    assert matching.partner_after(Place("main", "reshape.1")) is None

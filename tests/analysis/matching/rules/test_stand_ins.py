@@ -524,7 +524,7 @@ ENTRY %main (a: f32[2,4], p: pred[8]) -> f32[2,4] {
   %a = f32[2,4]{1,0} parameter(0)
   %none.1 = f32[2,4]{1,0} broadcast(), dimensions={0,1}
   %none.2 = f32[2,4]{1,0} select()
-  %moved.1 = f32[2,4]{1,0} reshape(%a)
+  %moved.1 = f32[2,4]{1,0} reshape(%p)
   %moved.2 = f32[2,4]{1,0} transpose(%a), dimensions={x,}
   %moved.3 = f32[2,4]{1,0} transpose(%a), dimensions={1,0}
   ROOT %out = f32[2,4]{1,0} negate(%a)

@@ -163,3 +163,38 @@ def test_elements_are_those_of_the_calls_that_are_paired(read: Read) -> None:
     elements = [old["one.1"], old["one.2"]], [new["element.12"], new["element.11"]]
     pairs = {node.instruction.name: other for node, other in pairs_in_order(search, *elements)}
     assert pairs == {"one.1": new["element.11"], "one.2": new["element.12"]}
+
+
+_OF_TWO_RANKS = """
+HloModule m
+ENTRY %main (a: f32[16,512,1024], b: f32[16,512,1]) -> (f32[16,512,1024], f32[16,512,1]) {
+  %a = f32[16,512,1024]{2,1,0} parameter(0)
+  %b = f32[16,512,1]{2,1,0} parameter(1)
+  %mul.1 = f32[16,512,1024]{2,1,0} multiply(%a, %a), metadata={op_name="mul"}
+  %mul.2 = f32[16,512,1]{2,1,0} multiply(%b, %b), metadata={op_name="mul"}
+  ROOT %out = (f32[16,512,1024]{2,1,0}, f32[16,512,1]{2,1,0}) tuple(%mul.1, %mul.2)
+}
+"""
+_DIVIDED = """
+HloModule m
+ENTRY %main_spmd (x: f32[2,512], y: f32[2,512,1024]) -> (f32[2,512], f32[2,512,1024]) {
+  %x = f32[2,512]{1,0} parameter(0)
+  %y = f32[2,512,1024]{2,1,0} parameter(1)
+  %mul.8 = f32[2,512]{1,0} multiply(%x, %x), metadata={op_name="mul"}
+  %mul.9 = f32[2,512,1024]{2,1,0} multiply(%y, %y), metadata={op_name="mul"}
+  ROOT %out = (f32[2,512]{1,0}, f32[2,512,1024]{2,1,0}) tuple(%mul.8, %mul.9)
+}
+"""
+
+
+def test_arrays_of_as_many_dimensions_go_before_the_order(read: Read) -> None:
+    search = start(read(_OF_TWO_RANKS), read(_DIVIDED))
+    ours, theirs = (
+        [node for node in side.nodes if node.instruction.opcode == "multiply"]
+        for side in (search.before, search.after)
+    )
+    pairs = {
+        node.instruction.name: other.instruction.name
+        for node, other in pairs_in_order(search, ours, theirs)
+    }
+    assert pairs == {"mul.1": "mul.9", "mul.2": "mul.8"}

@@ -176,7 +176,8 @@ def _new_dependencies(
     known = {node_after(search, operand) for operand, _ in operands}
     known |= {node_after(search, moved) for moved, path in _moved(search, operands) if not path}
     known.update(part for operand in written(node) for part in halves.get(operand, ()))
-    joined = {node_after(search, source) for source in _joined(search, operands)}
+    sources = _joined(search, operands) if is_free(node) else ()
+    joined = {now for now in (node_after(search, source) for source in sources) if now is not None}
     values = search.after.own_values if joined else {}
     again = {values.get(source) for source in joined if source in values}
     parts: dict[Node, None] = {result: None}

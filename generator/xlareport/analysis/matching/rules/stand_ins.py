@@ -56,6 +56,8 @@ def could_do_its_work(node: Node, other: Node) -> bool:
         return opcode_of(node).startswith("copy")
     if only_gathers(node, other) or _is_turned(node, other) or _is_only_copied(node, other):
         return False
+    if opcode_of(node) == "reshape" != opcode_of(other) and _is_identity(node):
+        return False
     fills = opcode_of(node) in _FILLS and not other.constant
     return not fills or opcode_of(other) in PASSING
 
@@ -79,6 +81,13 @@ def _is_turned(node: Node, other: Node) -> bool:
         alike = node.instruction.shape.dimensions == other.instruction.shape.dimensions
         return alike and _turns(other)
     return opcodes == ("transpose", "reshape") and _turns(node) and _are_of_same(node, other)
+
+
+def _is_identity(reshape: Node) -> bool:
+    """Return whether a reshape is to the dimensions that there are: passes only remove it."""
+    source = _operand(reshape)
+    dimensions = reshape.instruction.shape.dimensions
+    return source is not None and source.instruction.shape.dimensions == dimensions
 
 
 def _is_only_copied(node: Node, other: Node) -> bool:

@@ -105,6 +105,15 @@ def _sizes_key(search: Search, node: Node, here: int) -> Hashable:
     return sizes, _attributes(search, node, here)
 
 
+def _rank_key(search: Search, node: Node, here: int) -> Hashable:
+    """Return the attributes and the number of dimensions of more than one element.
+
+    The partitioner divides a dimension, and rarely leaves one element of it.
+    """
+    sizes = [size for size in node.instruction.shape.dimensions if size != 1]
+    return len(sizes), _attributes(search, node, here)
+
+
 def _form_key(search: Search, node: Node, here: int) -> Hashable:
     return search.forms.of(node.instruction).shape, _attributes(search, node, here)
 
@@ -122,6 +131,7 @@ _PAIRED: tuple[Callable[[Search, Sequence[Node], Sequence[Node]], list[tuple[Nod
     partial(_equal, key_of=_origin_and_sizes),
     partial(_equal, key_of=_form_key),
     partial(_equal, key_of=_sizes_key),
+    partial(_equal, key_of=_rank_key),
     partial(_equal, key_of=_attributes),
 )
 """From the surest."""

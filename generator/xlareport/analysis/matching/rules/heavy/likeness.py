@@ -6,6 +6,7 @@ paired instructions are landmarks that are the same on both sides.
 
 from collections.abc import Hashable, Iterator, Sequence
 
+from xlareport.analysis.matching.rules.heavy.sliced_reads import read_other_rows, rows_read
 from xlareport.analysis.matching.rules.heavy.surroundings import Neighbor, Surroundings
 from xlareport.analysis.matching.search.nodes import name_in_computation, origin
 from xlareport.analysis.matching.search.search import Search
@@ -49,6 +50,7 @@ class _Index:
         self._further = {kind: side.further_depths[kind] for kind in _comparable(search)}
         self._neighbors = {node: surroundings.of(node) for node in nodes}
         self._own = {node: self._own_features(node) for node in nodes}
+        self.rows = {node: rows_read(side, node) for node in nodes}
         self.features: dict[Node, _Features] = {}
         self.holders: dict[Hashable, dict[Node, None]] = {}
         self.viewers: dict[Node, list[Node]] = {}
@@ -159,7 +161,8 @@ class Likeness:
         taken = self._taken[is_before] if without_guesses else {}
         likeness: dict[Node, float] = {}
         for other in (*others, *taken):
-            if family_of(other.instruction) == family:
+            parted = read_other_rows(here.rows[node], there.rows[other])
+            if family_of(other.instruction) == family and not parted:
                 known = there.features[other] if other in others else taken[other]
                 theirs = self._counting(known, without_guesses)
                 shared = self._shared(features, theirs)
