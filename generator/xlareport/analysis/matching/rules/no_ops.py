@@ -64,7 +64,8 @@ def behind_identity(search: Search, node: Node, other: Node) -> Node:
     The node itself where a constant beside the operand of `other` changes as little, or where that
     is one. A pass that removes such a product keeps what it read.
     """
-    place = beside_neutral(search.before, node) if opcode_of(node) == opcode_of(other) else None
+    alike = opcode_of(node) == opcode_of(other) and is_free(node) and is_free(other)
+    place = beside_neutral(search.before, node) if alike else None
     if place is None or beside_neutral(search.after, other) is not None:
         return node
     source, path = search.before.graph.operands(node)[place]
