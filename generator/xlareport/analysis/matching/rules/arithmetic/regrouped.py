@@ -58,6 +58,8 @@ def regrouped_apart(search: Search) -> None:
         node, other = link.before, link.after
         if node.instruction.opcode not in _SIGNS or not _are_of_one_kind(node, other):
             continue
+        if node.frame.number != other.frame.number:
+            continue  # a fusion has copies of what its work reads
         parts = _inner(search.after, other)
         if not parts or any(map(search.regrouped.__contains__, (other, *parts))):
             continue

@@ -33,8 +33,10 @@ def repeated_results(search: Search) -> None:
         former = _former(search, link)
         repeated = _results(search.after, link)
         if former and repeated:
-            told = [_tell(search, link, former, node, by_node.get(node)) for node in repeated]
-            if not any(told) and link.relation in _UNTOLD:
+            paired = [
+                _mark_repeated(search, link, former, node, by_node.get(node)) for node in repeated
+            ]
+            if not any(paired) and link.relation in _UNTOLD:
                 link.relation, link.reason = Relation.SWAPPED, Past(former[0].instruction.name)
             _link_operands(search, link)
 
@@ -85,7 +87,7 @@ def _results(side: Side, link: NodePair) -> list[Node]:
     ]
 
 
-def _tell(
+def _mark_repeated(
     search: Search, work: NodePair, former: list[Node], repeated: Node, known: NodePair | None
 ) -> bool:
     """Tell what repeats the result of work as a former broadcast; return whether it is its pair."""
