@@ -1060,3 +1060,28 @@ def test_dimensions_tell_apart_what_is_left_of_one_framework_op(
     assert {pair.grade for pair in pairs.values()} == {grade}
     if grade is Grade.MATCHED:
         assert {name: pair.after.instruction.name for name, pair in pairs.items()} == expected
+
+
+_TURNED = """
+ENTRY %main (p: (f32[8], f32[8], f32[8])) -> (f32[8], f32[8]) {
+  %p = (f32[8]{0}, f32[8]{0}, f32[8]{0}) parameter(0)
+  %get.1 = f32[8]{0} get-tuple-element(%p), index=1
+  %call = (f32[8]{0}, f32[8]{0}, f32[8]{0}) custom-call(%get.1), custom_call_target="turn"
+  %get.2 = f32[8]{0} get-tuple-element(%call), index=2
+  %sine = f32[8]{0} sine(%get.1)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%sine, %get.2)
+}
+"""
+_TURNED_AFTER = """
+ENTRY %main (p: (f32[8], f32[8], f32[8])) -> (f32[8], f32[8]) {
+  %p = (f32[8]{0}, f32[8]{0}, f32[8]{0}) parameter(0)
+  %get.2 = f32[8]{0} get-tuple-element(%p), index=1
+  %sine = f32[8]{0} sine(%get.2)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%sine, %get.2)
+}
+"""
+
+
+def test_the_same_element_goes_before_the_name_of_another(read: Read) -> None:
+    matching = match(read(_TURNED), read(_TURNED_AFTER))
+    assert matching.partner_before(Place("main", "get.2")) == Place("main", "get.1")

@@ -48,7 +48,7 @@ def same_value(search: Search) -> None:
                 len(ours) == len(theirs) == 1
                 and not names.claim_copy(ours[0])
                 and not names.claim_by_user(ours[0])
-                and not old_names.claim_by_user(theirs[0])
+                and not old_names.claim_by_user(theirs[0], equal=ours[0])
                 and not is_leaf(ours[0])
                 and not (search.divided and ours[0].constant)
                 and not is_other_move(ours[0], theirs[0])

@@ -130,14 +130,18 @@ class Names:
         """
         return node.instruction.opcode == "copy" and self.claim(node)
 
-    def claim_by_user(self, node: Node) -> bool:
+    def claim_by_user(self, node: Node, equal: Node | None = None) -> bool:
         """Return whether a node with the same shape, name and a user of the same name continues.
+
+        `equal` computes the same as the node under another name.
 
         A pass that bypasses one of several moves of a value keeps the names of the others. Not so
         of a fusion that was taken into a new one of its name.
         """
         other = self._by_name.get(name_in_computation(node))
         if other is None or not self.claim(node) or _holds_fusion(other) != _holds_fusion(node):
+            return False
+        if equal is not None and _takes_its_element(node, equal, other):
             return False
         line, known = node.instruction, other.instruction
         users = _users(node) & _users(other)
@@ -154,6 +158,14 @@ class Names:
         if known is None or not literal or node.token != other.token or not is_free(known):
             return other
         return known if known.token == other.token else other
+
+
+def _takes_its_element(node: Node, equal: Node, named: Node) -> bool:
+    """Return whether an equal node takes the element of a node, and its namesake another one."""
+    if node.instruction.opcode != "get-tuple-element":
+        return False
+    numbers = [known.instruction.taken_element for known in (equal, node, named)]
+    return numbers[0] == numbers[1] != numbers[2]
 
 
 def _holds_fusion(node: Node) -> bool:
