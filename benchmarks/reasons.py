@@ -1,8 +1,10 @@
 """What the reasons of changes say of uses, held against the lines of both snapshots."""
 
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Collection, Iterator
 
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import StepChange
@@ -19,15 +21,23 @@ _FORMER_USER = re.compile(rf"^the only unmatched user of {_NAME} ")
 
 def reason_failures(before: HloModule, after: HloModule, step: StepChange) -> Iterator[str]:
     """Yield the changes whose reasons or details name a use that is not in the texts."""
+    new = {
+        change.after
+        for change in step.changes
+        if change.after and (change.before is None or change.kind in _COPIES)
+    }
     for change in step.changes:
         for text in map(str, (change.reason, *change.details)):
-            if not all(_uses_that_hold(before, after, change, text)):
+            held = [*_uses_that_hold(before, after, change, text)]
+            held += _places_that_hold(after, change, text, new)
+            if not all(held):
                 yield f"{change.kind} {change.before or change.after}: {text}"
         opcodes = _opcodes(before, after, change)
         if change.kind in _OF_ONE_OPCODE and len(opcodes) > 1:
             yield f"{change.kind} {change.before}: {' to '.join(opcodes)}"
 
 
+_COPIES = frozenset({Kind.CLONED, Kind.PARAMETER, Kind.UNUSED})
 _OF_ONE_OPCODE = frozenset({Kind.CLONED, Kind.COPIED, Kind.MERGED, Kind.UNIFIED})
 
 
@@ -56,8 +66,66 @@ def _uses_that_hold(
         new = change.after.instruction
         for user in _NEW_USE.findall(text):
             yield _reads(after, user, new)
-        for source, user in _BETWEEN.findall(text):
-            yield _reads(after, user, new) and _reads(after, new, source)
+
+
+def _places_that_hold(
+    after: HloModule, change: Change, text: str, new: Collection[Place]
+) -> Iterator[bool]:
+    """Yield for each two instructions that a text puts a new one between whether it is there.
+
+    Between it and either there may be others of the step, as in a chain of new instructions, and
+    the parameters of fusions.
+    """
+    if change.after is None:
+        return
+    for source, user in _BETWEEN.findall(text):
+        name = change.after.instruction
+        yield _leads(after, user, name, new) and _leads(after, name, source, new)
+
+
+def _leads(module: HloModule, user: str, name: str, new: Collection[Place]) -> bool:
+    """Return whether a value gets to a user, directly or through new instructions alone."""
+    waiting = deque(
+        Place(computation.name, user)
+        for computation in module.computations
+        if user in computation.by_name
+    )
+    seen = set(waiting)
+    while waiting:
+        place = waiting.popleft()
+        for read in _read_at(module, place):
+            if read.instruction == name:
+                return True
+            if read not in seen and (read in new or _is_parameter(module, read)):
+                seen.add(read)
+                waiting.append(read)
+    return False
+
+
+def _read_at(module: HloModule, place: Place) -> Iterator[Place]:
+    """Yield what an instruction reads; of a parameter of a fusion, what the fusion is given."""
+    line = module.find(*place)
+    if line is None:
+        return
+    yield from (Place(place.computation, name) for name in line.operand_names)
+    if line.opcode == "fusion":
+        for _, callee in line.called:
+            root = module.by_name[callee].root if callee in module.by_name else None
+            if root is not None:
+                yield Place(callee, root.name)
+    if not _is_parameter(module, place):
+        return
+    number = int(line.argument or 0)
+    for home in module.computations:
+        for caller in home.instructions:
+            if any(callee == place.computation for _, callee in caller.called):
+                names = [*caller.operand_names][number : number + 1]
+                yield from (Place(home.name, name) for name in names)
+
+
+def _is_parameter(module: HloModule, place: Place) -> bool:
+    line = module.find(*place)
+    return line is not None and line.opcode == "parameter"
 
 
 def _reads(module: HloModule, user: str, name: str, number: int | None = None) -> bool:
