@@ -37,6 +37,7 @@ def reason_failures(before: HloModule, after: HloModule, step: StepChange) -> It
             yield f"{change.kind} {change.before}: {' to '.join(opcodes)}"
 
 
+_EDGES = frozenset({"fusion", "parameter"})
 _COPIES = frozenset({Kind.CLONED, Kind.PARAMETER, Kind.UNUSED})
 _OF_ONE_OPCODE = frozenset({Kind.CLONED, Kind.COPIED, Kind.MERGED, Kind.UNIFIED})
 
@@ -91,41 +92,41 @@ def _leads(module: HloModule, user: str, name: str, new: Collection[Place]) -> b
         if user in computation.by_name
     )
     seen = set(waiting)
+    if _reads(module, user, name):
+        return True
     while waiting:
         place = waiting.popleft()
         for read in _read_at(module, place):
             if read.instruction == name:
                 return True
-            if read not in seen and (read in new or _is_parameter(module, read)):
+            if read not in seen and (read in new or _opcode(module, read) in _EDGES):
                 seen.add(read)
                 waiting.append(read)
     return False
 
 
 def _read_at(module: HloModule, place: Place) -> Iterator[Place]:
-    """Yield what an instruction reads; of a parameter of a fusion, what the fusion is given."""
+    """Yield what an instruction reads: a fusion, its root; its parameters, what it is given."""
     line = module.find(*place)
     if line is None:
         return
-    yield from (Place(place.computation, name) for name in line.operand_names)
     if line.opcode == "fusion":
-        for _, callee in line.called:
-            root = module.by_name[callee].root if callee in module.by_name else None
-            if root is not None:
-                yield Place(callee, root.name)
-    if not _is_parameter(module, place):
-        return
-    number = int(line.argument or 0)
-    for home in module.computations:
-        for caller in home.instructions:
-            if any(callee == place.computation for _, callee in caller.called):
-                names = [*caller.operand_names][number : number + 1]
-                yield from (Place(home.name, name) for name in names)
+        roots = (module.by_name[callee].root for _, callee in line.called)
+        yield from (Place(line.called[0][1], root.name) for root in roots if root is not None)
+    elif line.opcode == "parameter":
+        number = int(line.argument)
+        for home in module.computations:
+            for caller in home.instructions:
+                if any(callee == place.computation for _, callee in caller.called):
+                    given = [*caller.operand_names][number : number + 1]
+                    yield from (Place(home.name, name) for name in given)
+    else:
+        yield from (Place(place.computation, name) for name in line.operand_names)
 
 
-def _is_parameter(module: HloModule, place: Place) -> bool:
+def _opcode(module: HloModule, place: Place) -> str:
     line = module.find(*place)
-    return line is not None and line.opcode == "parameter"
+    return "" if line is None else line.opcode
 
 
 def _reads(module: HloModule, user: str, name: str, number: int | None = None) -> bool:

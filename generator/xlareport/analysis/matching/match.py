@@ -22,6 +22,7 @@ from xlareport.analysis.matching.rules import (
     same_calls,
     same_fusions,
     same_iotas,
+    selected,
     shares,
     spreading,
 )
@@ -60,7 +61,6 @@ from xlareport.analysis.matching.rules.loops import (
     moved_outside,
     peeled,
     rotated,
-    selected,
     sinking,
     sunk_work,
 )
