@@ -37,7 +37,9 @@ def reason_failures(before: HloModule, after: HloModule, step: StepChange) -> It
             yield f"{change.kind} {change.before}: {' to '.join(opcodes)}"
 
 
-_EDGES = frozenset({"fusion", "parameter"})
+_CALLING = frozenset({"call", "fusion", "while"})
+_EDGES = _CALLING | {"get-tuple-element", "parameter", "tuple"}
+"""Opcodes that only pass values on."""
 _COPIES = frozenset({Kind.CLONED, Kind.PARAMETER, Kind.UNUSED})
 _OF_ONE_OPCODE = frozenset({Kind.CLONED, Kind.COPIED, Kind.MERGED, Kind.UNIFIED})
 
@@ -75,7 +77,7 @@ def _places_that_hold(
     """Yield for each two instructions that a text puts a new one between whether it is there.
 
     Between it and either there may be others of the step, as in a chain of new instructions, and
-    the parameters of fusions.
+    what passes values on: calls, fusions, loops, tuples and parameters.
     """
     if change.after is None:
         return
@@ -86,17 +88,15 @@ def _places_that_hold(
 
 def _leads(module: HloModule, user: str, name: str, new: Collection[Place]) -> bool:
     """Return whether a value gets to a user, directly or through new instructions alone."""
-    waiting = deque(
-        Place(computation.name, user)
-        for computation in module.computations
-        if user in computation.by_name
-    )
+    homes = [home for home in module.computations if user in home.by_name]
+    given = (Place(home.name, read) for home in homes for read in home.by_name[user].operand_names)
+    waiting = deque(Place(home.name, user) for home in homes)
+    waiting.extend(read for read in given if read in new)
     seen = set(waiting)
     if _reads(module, user, name):
         return True
     while waiting:
-        place = waiting.popleft()
-        for read in _read_at(module, place):
+        for read in _read_at(module, waiting.popleft()):
             if read.instruction == name:
                 return True
             if read not in seen and (read in new or _opcode(module, read) in _EDGES):
@@ -106,13 +106,15 @@ def _leads(module: HloModule, user: str, name: str, new: Collection[Place]) -> b
 
 
 def _read_at(module: HloModule, place: Place) -> Iterator[Place]:
-    """Yield what an instruction reads: a fusion, its root; its parameters, what it is given."""
+    """Yield what an instruction reads: a call, its root; its parameters, what it is given."""
     line = module.find(*place)
     if line is None:
         return
-    if line.opcode == "fusion":
-        roots = (module.by_name[callee].root for _, callee in line.called)
-        yield from (Place(line.called[0][1], root.name) for root in roots if root is not None)
+    if line.opcode in _CALLING:
+        for _, callee in line.called:
+            root = module.by_name[callee].root
+            if root is not None:
+                yield Place(callee, root.name)
     elif line.opcode == "parameter":
         number = int(line.argument)
         for home in module.computations:
