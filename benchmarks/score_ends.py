@@ -8,8 +8,8 @@ instruction was removed or added, or continues: a removal or an addition is righ
 They say more than that in three cases, which count as right: a removal whose reason names what is
 read now in its place, which is what the histories lead to; a reduction of dimensions of one
 element, which did nothing; and a fill whose history leads to one of another constant alone, such as
-that of 1 and of -1, where a subtraction became an addition. New constants are not counted: every
-module has equal ones.
+that of 1 and of -1, where a subtraction became an addition. What is read in place of a removed
+instruction does not continue it. New constants are not counted: every module has equal ones.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from pathlib import Path
 from dumps import content, dumps, modules
 from record import Row, record
 
-from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.history.instruction import SnapshotSequence, continuing
 from xlareport.analysis.history.roots import Relatives, find_descendants, find_roots
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.sides.facts import Literal, literal_of
@@ -92,7 +92,7 @@ def _judge_module(files: ModuleFiles) -> Iterator[Verdict]:
     if len(snapshots) < _FEWEST:
         return
     sequence = SnapshotSequence(snapshots)
-    relatives = find_descendants(sequence), find_roots(sequence)
+    relatives = find_descendants(sequence, continuing), find_roots(sequence)
     ends = snapshots[0], snapshots[-1]
     for change in step(*ends).changes:
         for end, modules_of_end, place, related in zip(

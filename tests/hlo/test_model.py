@@ -34,6 +34,20 @@ def test_operand_names_leave_out_elements() -> None:
     assert instruction("a", "add", "b#0#1", "c").operand_names == ("b", "c")
 
 
+def test_moves_are_looked_through_up_to_a_limit() -> None:
+    lines = (
+        instruction("a", "sine"),
+        instruction("b", "copy", "a"),
+        instruction("c", "bitcast", "b"),
+        instruction("d", "copy", "gone"),
+    )
+    home, moves = computation(*lines), {"bitcast", "copy"}
+    assert home.behind(lines[2], moves, 8) is lines[0]
+    assert home.behind(lines[2], moves, 1) is lines[1]
+    assert home.behind(lines[0], moves, 8) is lines[0]
+    assert home.behind(lines[3], moves, 8) is None
+
+
 def test_parameters_by_number() -> None:
     made = computation(
         instruction("x", "parameter", argument="10"),

@@ -7,7 +7,7 @@ frames. Everything derived is computed on first use and kept with the object tha
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import NamedTuple
@@ -149,6 +149,19 @@ class Computation(Struct, eq=False, dict=True, weakref=True):
         """Return the instruction that an operand of another one names; None if there is none."""
         names = user.operand_names
         return self.by_name.get(names[number]) if number < len(names) else None
+
+    def behind(
+        self, line: Instruction | None, opcodes: Collection[str], most: int
+    ) -> Instruction | None:
+        """Return what an instruction has the first operand of, through so many of some opcodes.
+
+        The instruction itself if it has another opcode; None if an operand is not known.
+        """
+        for _ in range(most):
+            if line is None or line.opcode not in opcodes or not line.operands:
+                break
+            line = self.operand(line)
+        return line
 
     def operands(self, user: Instruction) -> list[Instruction | None]:
         """Return the instruction behind each operand of another one; None where it is unknown."""

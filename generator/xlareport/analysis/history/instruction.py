@@ -309,18 +309,19 @@ def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
 
 
 def targets_of(matching: Matching, place: Place) -> tuple[Place, ...]:
-    """Return the instructions that do the work of an instruction, in the next snapshot."""
+    """Return what does the work of an instruction in the next snapshot, or has its value there."""
+    targets = continuing(matching, place)
+    now = None if targets else read_instead(matching, place)
+    return targets if now is None else (now.place,)
+
+
+def continuing(matching: Matching, place: Place) -> tuple[Place, ...]:
+    """Return the instructions that continue an instruction in the next snapshot."""
     pairing = matching.pairing_before(place)
     if pairing is not None:
-        return continuations(matching, pairing) or _passed_on(matching, place)
+        return continuations(matching, pairing)
     same = matching.partner_after(place)
     return () if same is None else (same,)
-
-
-def _passed_on(matching: Matching, place: Place) -> tuple[Place, ...]:
-    """Return what has the value of a removed element."""
-    now = read_instead(matching, place)
-    return () if now is None else (now.place,)
 
 
 def continuations(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
@@ -369,29 +370,29 @@ def _is_constant(module: HloModule, place: Place) -> bool:
 
 
 def _back(snapshots: SnapshotSequence, number: int, place: Place) -> Iterator[HistoryEvent]:
-    """Yield the events that led to a place, the latest of each trail first."""
-    waiting = deque([(snapshots.change_index.step_to(place, number), place)])
-    for _ in range(_MOST_TRAILS):
-        if not waiting:
-            return
-        at: TrailPoint | None = waiting.popleft()
-        while at is not None:
-            link = snapshots.link_before(at)
-            yield from link.events
-            waiting.extend(link.joined)
-            at = link.following
+    """Return the events that led to a place, the latest of each trail first."""
+    start = (snapshots.change_index.step_to(place, number), place)
+    return _events_along(start, snapshots.link_before)
 
 
 def _forward(snapshots: SnapshotSequence, number: int, place: Place) -> Iterator[HistoryEvent]:
-    """Yield the events after a snapshot of an instruction, and of each part that it becomes."""
+    """Return the events after a snapshot of an instruction, and of each part that it becomes."""
     first = snapshots.change_index.step_from(place, number)
-    waiting = deque([(len(snapshots.modules) if first is None else first, place)])
+    start = (len(snapshots.modules) if first is None else first, place)
+    return _events_along(start, snapshots.link_after)
+
+
+def _events_along(
+    start: TrailPoint, link_of: Callable[[TrailPoint], TrailLink]
+) -> Iterator[HistoryEvent]:
+    """Yield the events of a trail, then of those that are joined with it."""
+    waiting = deque([start])
     for _ in range(_MOST_TRAILS):
         if not waiting:
             return
         at: TrailPoint | None = waiting.popleft()
         while at is not None:
-            link = snapshots.link_after(at)
+            link = link_of(at)
             yield from link.events
             waiting.extend(link.joined)
             at = link.following

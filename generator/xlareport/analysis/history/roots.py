@@ -1,6 +1,6 @@
 """First and last snapshot: ancestors and descendants of all instructions, in one walk."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import repeat
 
 from xlareport.analysis.history.instruction import (
@@ -15,6 +15,7 @@ from xlareport.hlo.model import HloModule
 Places = tuple[Place, ...]
 Relatives = Mapping[str, Mapping[str, Places]]
 """Places of the snapshot at the other end, by computation and instruction."""
+_Follow = Callable[[Matching, Place], Places]
 
 
 def find_roots(snapshots: SnapshotSequence) -> Relatives:
@@ -29,13 +30,16 @@ def find_roots(snapshots: SnapshotSequence) -> Relatives:
     return places
 
 
-def find_descendants(snapshots: SnapshotSequence) -> Relatives:
-    """Return the descendants in the last snapshot of every instruction of the first."""
+def find_descendants(snapshots: SnapshotSequence, follow: _Follow = targets_of) -> Relatives:
+    """Return the descendants in the last snapshot of every instruction of the first.
+
+    `follow` returns what an instruction goes on as in the next snapshot.
+    """
     places = _own(snapshots.modules[-1])
     for number in range(len(snapshots.modules) - 1, 0, -1):
         matching = snapshots.into(number)
         if matching is not None:
-            targets = dict(_targets(matching))
+            targets = dict(_targets(matching, follow))
             places = _carried(
                 matching.after, matching.before, matching.computations, targets, places
             )
@@ -58,11 +62,11 @@ def _sources(matching: Matching) -> Iterator[tuple[Place, Places]]:
             yield place, sources_of(matching, place)
 
 
-def _targets(matching: Matching) -> Iterator[tuple[Place, Places]]:
+def _targets(matching: Matching, follow: _Follow) -> Iterator[tuple[Place, Places]]:
     """Yield each old place that a pairing covers, with the places that do its work afterwards."""
     for pairing in matching.pairings:
         for place in pairing.before:
-            yield place, targets_of(matching, place)
+            yield place, follow(matching, place)
 
 
 def _carried(

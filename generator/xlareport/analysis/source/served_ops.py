@@ -314,11 +314,7 @@ def _are_merged(members: list[tuple[int, OpShares]], op_name: str) -> bool:
 
 def _behind_moves(computation: Computation, line: Instruction | None) -> Instruction | None:
     """Return the value behind an instruction that only moves or converts it."""
-    for _ in range(_MOST_MOVES):
-        if line is None or line.opcode not in _MOVES or not line.operand_names:
-            break
-        line = computation.operand(line)
-    return line
+    return computation.behind(line, _MOVES, _MOST_MOVES)
 
 
 def _sized(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xlareport.analysis.steps import wording
-from xlareport.analysis.steps.group_counts import BEFORE, count_by_opcode, counted
+from xlareport.analysis.steps.group_counts import BEFORE, count_by_opcode, counted_apart
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.runtime import english
 from xlareport.runtime.grouping import group_by_key
@@ -11,36 +11,22 @@ from xlareport.runtime.grouping import group_by_key
 
 def configured(groups: Sequence[ChangeGroup]) -> str:
     """Return of how many the backend config changed, and of how many it only got defaults."""
-    quiet = [group for group in groups if group.sets_defaults]
-    others = [group for group in groups if not group.sets_defaults]
-    of_what = "in the backend_config of" if not others else "in that of"
-    parts = [
-        f"changed backend_config of {counted(others, BEFORE)}" if others else "",
-        f"set defaults {of_what} {counted(quiet, BEFORE)}" if quiet else "",
-    ]
-    return english.listing([part for part in parts if part])
+    alone = all(group.sets_defaults for group in groups)
+    of_what = "in the backend_config of" if alone else "in that of"
+    words = "changed backend_config of {}", f"set defaults {of_what} {{}}"
+    return counted_apart(groups, lambda group: group.sets_defaults, *words)
 
 
 def laid_out(groups: Sequence[ChangeGroup]) -> str:
     """Return of how many the layout changed, and of how many only its tiles."""
-    tiled = [group for group in groups if group.is_tiling]
-    others = [group for group in groups if not group.is_tiling]
-    parts = [
-        f"the layout of {counted(others, BEFORE)}" if others else "",
-        f"the tiling of {counted(tiled, BEFORE)}" if tiled else "",
-    ]
-    return f"changed {english.listing([part for part in parts if part])}"
+    words = "the layout of {}", "the tiling of {}"
+    return f"changed {counted_apart(groups, lambda group: group.is_tiling, *words)}"
 
 
 def summed(groups: Sequence[ChangeGroup]) -> str:
     """Return of how many the number of summands changed, and of how many the reduced elements."""
-    sums = [group for group in groups if group.is_summed]
-    others = [group for group in groups if not group.is_summed]
-    parts = [
-        f"the number of summands of {counted(sums, BEFORE)}" if sums else "",
-        f"the number of reduced elements of {counted(others, BEFORE)}" if others else "",
-    ]
-    return f"changed {english.listing([part for part in parts if part])}"
+    words = "the number of summands of {}", "the number of reduced elements of {}"
+    return f"changed {counted_apart(groups, lambda group: not group.is_summed, *words)}"
 
 
 def sharded(groups: Sequence[ChangeGroup]) -> str:

@@ -47,10 +47,7 @@ def _move_behind(matching: Matching, row: Change) -> Place | None:
         return None
     home = matching.before.by_name[row.before.computation]
     old, new = matching.before.find(*row.before), matching.after.find(*row.after)
-    for _ in range(_FARTHEST):
-        if old is None or new is None or old.opcode != _BITCAST:
-            break
-        old = home.operand(old)
+    old = home.behind(old, {_BITCAST}, _FARTHEST)
     known = old is not None and new is not None and bool(new.metadata.op_name)
     if not known or old is None or new is None or old.metadata != new.metadata:
         return None

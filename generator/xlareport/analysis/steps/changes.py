@@ -18,7 +18,7 @@ from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.details import Difference
 from xlareport.analysis.steps.differences import by_weight
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
-from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.kinds import LOST, Kind
 from xlareport.analysis.steps.numbering import same_but_number
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
@@ -78,7 +78,6 @@ _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
 _INTO_SEVERAL = frozenset({Kind.ABSORBED, Kind.ASYNC, Kind.EXPANDED, Kind.INLINED, Kind.SPLIT})
 _GONE = frozenset({Kind.REMOVED, Kind.UNTRACED})
-_LOST = frozenset({Kind.DEAD, Kind.REMOVED})
 _NEW_OPCODE = frozenset({Kind.ADDED, Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.EXPANDED, Relation.SPLIT})
 _KEEPING = _PARTED | {Relation.CLONED}
@@ -328,7 +327,7 @@ class _Reader:
             target=new_target(self._matching.after, after, old)
             if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE
             else target(old)
-            if kinds[0] in _LOST and old is not None
+            if kinds[0] in LOST and old is not None
             else "",
         )
 

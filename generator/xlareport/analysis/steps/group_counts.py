@@ -1,11 +1,13 @@
 """How many instructions groups of changes have, by opcode."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.groups import ChangeGroup
-from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.kinds import LOST
+from xlareport.runtime import english
+from xlareport.runtime.grouping import group_by_key
 
 BEFORE, AFTER = 0, 1
 """The side that is counted."""
@@ -16,6 +18,21 @@ def counted(groups: Sequence[ChangeGroup], side: int) -> str:
     return wording.counted(count_by_opcode(groups, side))
 
 
+def counted_apart(
+    groups: Sequence[ChangeGroup],
+    is_second: Callable[[ChangeGroup], bool],
+    first: str,
+    second: str,
+) -> str:
+    """Return how many instructions before are in groups of two sorts, each in its words.
+
+    The words have `{}` in place of the instructions; those of a sort without groups are left out.
+    """
+    sorts = group_by_key((is_second(group), group) for group in groups)
+    words = ((first, sorts.get(False, ())), (second, sorts.get(True, ())))
+    return english.listing([text.format(counted(part, BEFORE)) for text, part in words if part])
+
+
 def count_by_opcode(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
     """Return how many instructions groups have on a side, by the words for their opcodes.
 
@@ -24,12 +41,9 @@ def count_by_opcode(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str,
     counts: Counter[str] = Counter()
     for group in groups:
         opcode = group.opcodes[side] or group.opcodes[1 - side]
-        target = group.target if group.kind in _LOST else ""
+        target = group.target if group.kind in LOST else ""
         counts[wording.called(opcode, target)] += count_on_side(group, side)
     return list(counts.items())
-
-
-_LOST = frozenset({Kind.DEAD, Kind.REMOVED})
 
 
 def count_on_side(group: ChangeGroup, side: int) -> int:

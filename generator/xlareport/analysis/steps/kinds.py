@@ -119,6 +119,10 @@ class Kind(StrEnum):
     """Only the name is another."""
 
 
+LOST = frozenset({Kind.DEAD, Kind.REMOVED})
+"""Kinds of what has no counterpart after a step."""
+
+
 class KindWords(Struct, frozen=True, forbid_unknown_fields=True):
     """What is said of the changes of a kind, and how much they count."""
 

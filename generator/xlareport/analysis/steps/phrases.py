@@ -13,6 +13,7 @@ from xlareport.analysis.steps.group_counts import (
     count_by_opcode,
     count_on_side,
     counted,
+    counted_apart,
 )
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
@@ -262,39 +263,23 @@ def _shared(groups: Sequence[ChangeGroup]) -> str:
 
 def _asynchronous(groups: Sequence[ChangeGroup]) -> str:
     """Return how many became asynchronous, and how many only got starts and dones."""
-    waiting = [group for group in groups if group.is_synchronous]
-    others = [group for group in groups if not group.is_synchronous]
-    parts = [
-        f"made {counted(others, BEFORE)} asynchronous" if others else "",
-        f"gave {counted(waiting, BEFORE)} a start and a done that run synchronously"
-        if waiting
-        else "",
-    ]
-    return english.listing([part for part in parts if part])
+    words = "made {} asynchronous", "gave {} a start and a done that run synchronously"
+    return counted_apart(groups, lambda group: group.is_synchronous, *words)
 
 
 def _left(groups: Sequence[ChangeGroup]) -> str:
     """Return how many lost their users because these read the operand now, and how many else."""
-    passed = [group for group in groups if group.is_bypassed]
-    others = [group for group in groups if not group.is_bypassed]
-    parts = [
-        f"bypassed {counted(passed, BEFORE)}" if passed else "",
-        f"left {counted(others, BEFORE)} without live users" if others else "",
-    ]
-    return english.listing([part for part in parts if part])
+    words = "bypassed {}", "left {} without live users"
+    return counted_apart(groups, lambda group: not group.is_bypassed, *words)
 
 
 def _split(groups: Sequence[ChangeGroup]) -> str:
     """Return how many were split, and how many dots became products and their sums."""
     summed = [group for group in groups if is_summed_product(group.opcodes)]
-    others = [group for group in groups if not is_summed_product(group.opcodes)]
     several = sum(count_on_side(group, BEFORE) for group in summed) > 1
     result = "multiplies and reduces" if several else "a multiply and a reduce"
-    parts = [
-        f"rewrote {counted(summed, BEFORE)} as {result}" if summed else "",
-        f"split {counted(others, BEFORE)}" if others else "",
-    ]
-    return english.listing([part for part in parts if part])
+    words = f"rewrote {{}} as {result}", "split {}"
+    return counted_apart(groups, lambda group: group not in summed, *words)
 
 
 def _untraced(groups: Sequence[ChangeGroup]) -> str:

@@ -22,7 +22,8 @@ SUMMED_OPERANDS = {
 """By opcode, the attributes that list the dimensions which are summed, with their operand."""
 
 _FACTORS = 2
-_MOST_MOVES = 8
+_MOST_MOVES = 7
+"""Moves in a row that are looked behind."""
 
 
 class SummedDimensions(Struct, frozen=True):
@@ -103,12 +104,8 @@ def _taken_over(
 def _behind_moves(module: HloModule, home: str, line: Instruction) -> Instruction | None:
     """Return the first operand of an instruction, looking through moves of data."""
     computation = module.by_name[home]
-    for _ in range(_MOST_MOVES):
-        source = computation.operand(line)
-        if source is None or source.opcode not in REARRANGEMENTS:
-            return source
-        line = source
-    return None
+    source = computation.behind(computation.operand(line), REARRANGEMENTS, _MOST_MOVES)
+    return None if source is None or source.opcode in REARRANGEMENTS else source
 
 
 def read_summed(

@@ -72,8 +72,4 @@ def _read(matching: Matching, reader: Place) -> set[str]:
 
 
 def _behind(home: Computation, line: Instruction | None) -> Instruction | None:
-    for _ in range(_MOST_STEPS):
-        if line is None or line.opcode not in SAME_ORDER:
-            break
-        line = home.operand(line)
-    return line
+    return home.behind(line, SAME_ORDER, _MOST_STEPS)

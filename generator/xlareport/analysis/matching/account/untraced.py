@@ -115,7 +115,7 @@ def _source_of_element(module: HloModule, place: Place) -> Place | None:
     line, home = module.find(*place), module.by_name[place.computation]
     if line is None or line.opcode != "get-tuple-element":
         return None
-    source = home.by_name.get(next(iter(line.operand_names), ""))
+    source = home.operand(line)
     if source is None or source.opcode not in _CARRYING:
         return None
     return Place(place.computation, source.name)

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules.arithmetic.regrouped import regrouped_apart
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.search_start import start
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 
@@ -188,3 +191,23 @@ ENTRY %main (x: u32[], y: u32[]) -> u32[] {
     pairing = match(before, read(head + now + tail)).pairing_after(Place("main", "add.2"))
     assert pairing is not None
     assert "another order" not in str(pairing.reason)
+
+
+def test_of_sums_that_another_rule_paired_the_inner_one_names_its_whole(read: Read) -> None:
+    head = """
+ENTRY %main (x: u32[], a: u32[], b: u32[]) -> u32[] {
+  %x = u32[] parameter(0)
+  %a = u32[] parameter(1)
+  %b = u32[] parameter(2)
+"""
+    before = head + "  %inner = u32[] add(%x, %a)\n  ROOT %all = u32[] add(%inner, %b)\n}\n"
+    after = head + "  %other = u32[] add(%a, %b)\n  ROOT %all = u32[] add(%x, %other)\n}\n"
+    search = start(read(before), read(after))
+    search.evaluate()
+    old, new = search.before.homes["main"], search.after.homes["main"]
+    inner = old.node(old.computation.by_name["inner"])
+    whole, now = (home.node(home.computation.by_name["all"]) for home in (old, new))
+    assert search.link(whole, now, Grade.MATCHED, "another rule")
+    regrouped_apart(search)
+    assert search.regrouped[inner] == "%all, which adds the same terms in another order"
+    assert search.regrouped_into[inner] is now

@@ -42,11 +42,7 @@ def regrouped(search: Search) -> None:
         if is_free(node) and is_free(other):
             factors = node.instruction.opcode == _PRODUCT
             if search.link(node, other, Grade.MATCHED, Regrouped(factors)):
-                words = _words(node, other)
-                former, parts = _inner(search.before, node), _inner(search.after, other)
-                search.regrouped.update(dict.fromkeys(former, words))
-                search.regrouped_into.update(dict.fromkeys(former, other))
-                search.regrouped.update(dict.fromkeys(parts, f"part of {words}"))
+                _note_parts(search, node, other)
 
 
 def regrouped_apart(search: Search) -> None:
@@ -63,13 +59,20 @@ def regrouped_apart(search: Search) -> None:
         parts = _inner(search.after, other)
         if not parts or any(map(search.regrouped.__contains__, (other, *parts))):
             continue
-        former = _inner(search.before, node)
-        terms = _terms(search.before, node) if former else _opened(search.before, node)
+        alone = _inner(search.before, node)
+        terms = _terms(search.before, node) if alone else _opened(search.before, node)
         if terms.total() >= _FEWEST_TERMS and terms == _terms(search.after, other):
             link.reason = Regrouped(node.instruction.opcode == _PRODUCT)
-            words = _words(node, other)
-            search.regrouped.update(dict.fromkeys(former, words))
-            search.regrouped.update(dict.fromkeys(parts, f"part of {words}"))
+            _note_parts(search, node, other)
+
+
+def _note_parts(search: Search, node: Node, other: Node) -> None:
+    """Note what the sums or products within an old one and its counterpart are part of."""
+    words = _words(node, other)
+    former, parts = _inner(search.before, node), _inner(search.after, other)
+    search.regrouped.update(dict.fromkeys(former, words))
+    search.regrouped_into.update(dict.fromkeys(former, other))
+    search.regrouped.update(dict.fromkeys(parts, f"part of {words}"))
 
 
 def _opened(side: Side, node: Node) -> Counter[Hashable]:
