@@ -64,13 +64,13 @@ def test_what_a_step_made_for_an_op_names_it() -> None:
 
 def test_what_a_step_made_says_so(unpacked: Unpack) -> None:
     dump = str(unpacked("gpu-h100x2-train"))
-    asked = [dump, "--jobs", "1", "bitcast.6", "--module", "jit_train_step"]
+    asked = [dump, "--jobs", "1", "bitcast.2", "--module", "jit_train_step"]
     told = CliRunner().invoke(command, asked).stdout
-    assert "Compiler-generated, with the op_name jit(train_step)/jvp(loss)/reduce_sum:" in told
-    assert "  %all-reduce.1 is first seen in 0010 spmd-cleanup: after pipeline-start" in told
+    assert "Compiler-generated, with the op_name jit(train_step)/jvp(loss)/integer_pow:" in told
+    assert "  %bitcast is first seen in 0027 hlo_normalization: after reduction-dimension-" in told
     assert "It comes from" not in told
     events = json.loads(CliRunner().invoke(command, [*asked, "--json"]).stdout)
-    assert (events[0]["event"], events[0]["stage"], events[0]["from"]) == ("added", "0010", [])
+    assert (events[0]["event"], events[0]["stage"], events[0]["from"]) == ("added", "0027", [])
 
 
 def test_unknown_names_are_told_what_is_near(unpacked: Unpack) -> None:

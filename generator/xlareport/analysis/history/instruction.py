@@ -117,7 +117,9 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
         given = given_result(matching, place)
         if given is not None:
             event = giving(matching, number, place, given)
-            return TrailLink((event,), (step_to(given.source, number - 1), given.source))
+            source = (step_to(given.source, number - 1), given.source)
+            # A move goes on by itself: later steps may put other work behind it.
+            return TrailLink((event,), None if given.is_moved else source)
         wrapped = _wrapped(matching, place, pairing)
         following = (step_to(wrapped, number - 1), wrapped) if wrapped else None
         return TrailLink((addition(number, place, pairing),), following)
@@ -347,7 +349,7 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
     if is_constant_of_expansion(matching, pairing, place):
         return ()
     given = given_result(matching, place)
-    if given is not None:
+    if given is not None and not given.is_moved:
         return (given.source,)
     if pairing is not None:
         held = pairing.before if pairing.relation in _HOLDING else ()
