@@ -18,8 +18,8 @@ from drawing import is_readable
 from dumps import dumps
 
 from xlareport import api
-from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
-from xlareport.analysis.steps.step import step
+from xlareport.analysis.module_steps import step_at
+from xlareport.analysis.passes.step_boundaries import find_boundaries
 
 _TRIES = 12
 """Draws for one row, after which a dump is given up."""
@@ -39,8 +39,7 @@ def draw(modules: list[api.Module], dump: str, chance: random.Random) -> Row | N
     counts = before.hlo.instruction_count, after.hlo.instruction_count
     if not (is_readable(before.hlo) and is_readable(after.hlo)):
         return None
-    same_form = has_same_form(before, after)
-    change = step(before.hlo, after.hlo, boundary.actor, headers=same_form)
+    change = step_at(module.read, boundary)
     if change.identical:
         return None
     sentence = chance.choice((change.headline, *change.account))

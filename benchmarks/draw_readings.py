@@ -30,9 +30,10 @@ from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import InstructionState, Trace, trace_subject
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.sides.facts import holders_of
-from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
+from xlareport.analysis.module_steps import step_at
+from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.step import StepChange, step
+from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.grades import Grade
 
@@ -137,7 +138,7 @@ def _account(
     before, after = module.read.snapshots[boundary.number - 1 : boundary.number + 1]
     if not (is_readable(before.hlo) and is_readable(after.hlo)):
         return None
-    change = step(before.hlo, after.hlo, boundary.actor, headers=has_same_form(before, after))
+    change = step_at(module.read, boundary)
     if change.identical or (heavy and not any(map(_is_heavy_change, change.changes))):
         return None
     file = after.read_from.path.rsplit("/", 1)[-1]

@@ -23,8 +23,8 @@ from draw_readings import Drawing, history_claim
 from xlareport import api
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
-from xlareport.analysis.steps.step import step
+from xlareport.analysis.module_steps import step_at
+from xlareport.analysis.passes.step_boundaries import find_boundaries
 
 _READINGS = Path(__file__).resolve().parent.parent / "tests/labels/readings.tsv"
 _CUT = "…"
@@ -90,10 +90,7 @@ def _accounts(module: api.Module, rows: Iterable[Reading]) -> Iterator[tuple[Rea
         number = int(row.what.removeprefix("step ")) if row.what.startswith("step ") else 0
         if not 0 < number <= len(boundaries):
             continue
-        boundary = boundaries[number - 1]
-        before, after = module.read.snapshots[number - 1 : number + 1]
-        same_form = has_same_form(before, after)
-        change = step(before.hlo, after.hlo, boundary.actor, headers=same_form)
+        change = step_at(module.read, boundaries[number - 1])
         yield row, "\n".join((change.headline, *change.account))
 
 

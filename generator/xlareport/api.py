@@ -32,11 +32,12 @@ from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace_subject
 from xlareport.analysis.instruction_graph import instruction_graph
 from xlareport.analysis.module import outline_parsed
+from xlareport.analysis.module_steps import step_at
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operation_families import instructions_of
-from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
+from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.source.locations import PlacedInstruction, SourcePlace, places_of
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.module_programs import TpuFiles, read_tpu_programs
@@ -225,13 +226,7 @@ class Module:
     @cached_property
     def steps(self) -> tuple[StepChange, ...]:
         """The changes from each snapshot to the next: one fewer than there are snapshots."""
-        return tuple(
-            self._step(boundary.number, boundary.actor) for boundary in find_boundaries(self.read)
-        )
-
-    def _step(self, number: int, actor: str) -> StepChange:
-        before, after = self.read.snapshots[number - 1 : number + 1]
-        return step(before.hlo, after.hlo, actor, headers=has_same_form(before, after))
+        return tuple(step_at(self.read, boundary) for boundary in find_boundaries(self.read))
 
     def steps_table(self) -> ColumnTable:
         """Return a row for each step with its changes, counted in instructions."""

@@ -110,14 +110,7 @@ _NOT_COMPARED = StepSummary(
 def _compare(
     module: ParsedModule, boundary: Boundary, on_change: OnChange[T], matchings: LooseMatchings
 ) -> SeenStep[T]:
-    before, after = module.snapshots[boundary.number - 1 : boundary.number + 1]
-    change = step(
-        before.hlo,
-        after.hlo,
-        boundary.actor,
-        headers=has_same_form(before, after),
-        matched=matchings.get((before.read_from.path, after.read_from.path)),
-    )
+    change = step_at(module, boundary, matchings)
     numbers = numbers_changed(change)
     summary = _summarize_step(change, numbers)
     if change.matching is None:
@@ -125,6 +118,21 @@ def _compare(
     seen = on_change(change, boundary)
     _drop_derived(change.matching)
     return SeenStep(StepAnalysis(summary, change.matching, numbers), seen)
+
+
+def step_at(
+    module: ParsedModule, boundary: Boundary, matchings: LooseMatchings = MappingProxyType({})
+) -> StepChange:
+    """Return the changes at a boundary; with a matching of `matchings`, where it has one."""
+    before, after = module.snapshots[boundary.number - 1 : boundary.number + 1]
+    return step(
+        before.hlo,
+        after.hlo,
+        boundary.actor,
+        headers=has_same_form(before, after),
+        matched=matchings.get((before.read_from.path, after.read_from.path)),
+        many_passes=boundary.many_passes,
+    )
 
 
 def _drop_derived(matching: Matching) -> None:

@@ -277,3 +277,20 @@ def test_what_was_removed_with_its_user_follows_from_that() -> None:
     assert "the tuple `%user.1`" in told(user, following)[0]
     bypassed = WithUser("user.1", "its user %user.1", "%neg.1 uses %a now")
     assert "`%copy.1`" in told(user, replace(following, reason=bypassed))[0]
+
+
+def test_where_passes_are_unknown_light_changes_are_counted_by_opcode() -> None:
+    dot = replace(change(Kind.REWRITTEN), opcodes=("dot", "custom-call"), target="gemm")
+    reshape = replace(change(Kind.REPLACED), opcodes=("reshape", "copy"))
+    facts = StepFacts(grouped((dot, reshape)), "Passes", touched=30, instructions=40)
+    assert "reshape" in describe_step(facts)[0]
+    headline, counts, _ = describe_step(replace(facts, opcodes=(("reshape", 1, 0),)))
+    assert "reshape" not in headline
+    assert counts == "Other instructions, by opcode: reshape 1 → 0."
+
+
+def test_where_a_step_changes_few_instructions_all_are_listed() -> None:
+    dot = replace(change(Kind.DEAD), opcodes=("dot", ""))
+    reshape = replace(change(Kind.REPLACED), opcodes=("reshape", "copy"))
+    facts = StepFacts(grouped((dot, reshape)), "Passes", touched=30, instructions=100)
+    assert describe_step(replace(facts, opcodes=(("reshape", 1, 0),))) == describe_step(facts)

@@ -52,6 +52,11 @@ class Boundary(Struct, frozen=True):
     inside: tuple[tuple[str, bool], ...] = ()
     """Every pass that ran, in order, and whether it reported a change; known from metadata only."""
 
+    @property
+    def many_passes(self) -> bool:
+        """Whether the files do not say which passes ran: a whole compilation, as a rule."""
+        return self.ran is None
+
 
 def boundaries(stages: Sequence[SnapshotFiles], identical: Sequence[bool]) -> tuple[Boundary, ...]:
     """Return the boundary of each step; `identical[i]` is true if stages i and i+1 are equal."""

@@ -16,6 +16,7 @@ from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.heaviness import heaviness, heaviness_of_change
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
+from xlareport.analysis.steps.light_changes import OpcodeCounts, count_light, without_light
 from xlareport.analysis.steps.phrases import phrase
 from xlareport.analysis.steps.refinements import UncalledComputations
 from xlareport.runtime import english, units
@@ -55,11 +56,23 @@ class StepFacts(Struct, frozen=True):
     """Of two programs, the named scopes that only the one before has, and only the one after."""
     prefetches: tuple[str, ...] = ()
     """Sentences on values that are copied to another memory space while other work runs."""
+    opcodes: OpcodeCounts = ()
+    """Opcodes whose counts differ, where it is not known which passes ran; else empty."""
+
+    @property
+    def counts_light(self) -> bool:
+        """Whether changes of light instructions are only counted by opcode."""
+        return bool(self.opcodes) and self.is_module_wide
+
+    @property
+    def is_module_wide(self) -> bool:
+        """Whether it changed most instructions of the module."""
+        return self.touched > _FEW and self.touched > _REWRITES * self.instructions
 
 
 def describe_step(step: StepFacts) -> tuple[str, ...]:
     """Return the headline and further sentences, one for each kind of change."""
-    kinds = _by_kind(step.groups)
+    kinds = _by_kind(without_light(step.groups) if step.counts_light else step.groups)
     if not kinds:
         return (_quiet(step),)
     every = dict(kinds)
@@ -299,7 +312,9 @@ def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:
 def _in_all(step: StepFacts) -> Iterator[str]:
     """Yield sentences about the module as a whole."""
     yield from step.prefetches
-    if step.touched > _FEW and step.touched > _REWRITES * step.instructions:
+    if step.counts_light and (counts := count_light(step.opcodes)):
+        yield counts
+    if step.is_module_wide:
         yield (
             f"Module-wide change: {step.touched:,} of "
             f"{units.plural(step.instructions, 'instruction')}."

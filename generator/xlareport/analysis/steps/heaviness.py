@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from xlareport.hlo.opcode_groups import TUPLES
 
 _USUAL = 1.0
-_PLAIN = 0.2
+PLAIN = 0.2
+"""Weight of what only makes or moves values."""
 _PLAIN_OPCODES = (
     "bitcast",
     "broadcast",
@@ -32,7 +33,8 @@ _HEAVIEST_OPCODES = (
     "scaled-dot",
     "while",
 )
-_HEAVY = 10.0
+HEAVY = 10.0
+"""Weight of what costs time in most programs."""
 _HEAVY_OPCODES = (
     "cholesky",
     "conditional",
@@ -50,10 +52,10 @@ _HEAVY_OPCODES = (
     "triangular-solve",
 )
 _WEIGHTS = {
-    **dict.fromkeys(_PLAIN_OPCODES, _PLAIN),
+    **dict.fromkeys(_PLAIN_OPCODES, PLAIN),
     **dict.fromkeys(TUPLES, _FRAMING),
     **dict.fromkeys(_HEAVIEST_OPCODES, _HEAVIEST),
-    **dict.fromkeys(_HEAVY_OPCODES, _HEAVY),
+    **dict.fromkeys(_HEAVY_OPCODES, HEAVY),
 }
 
 
@@ -61,13 +63,13 @@ def heaviness(opcode: str) -> float:
     """Return the weight of an opcode; the two halves of an asynchronous one share it."""
     started = opcode.removesuffix("-start")
     if opcode.endswith("-done"):
-        return _PLAIN
+        return PLAIN
     return _WEIGHTS.get(started, _USUAL)
 
 
 def heaviest(opcodes: Iterable[str]) -> float:
     """Return the largest weight of some opcodes; '' has none."""
-    return max((heaviness(opcode) for opcode in opcodes if opcode), default=_PLAIN)
+    return max((heaviness(opcode) for opcode in opcodes if opcode), default=PLAIN)
 
 
 def heaviness_of_change(opcodes: tuple[str, str]) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.result import LooseMatching, Matching
@@ -20,6 +21,7 @@ from xlareport.analysis.steps.folded_constants import with_folded_constants
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.light_changes import OpcodeCounts
 from xlareport.analysis.steps.loop_constants import with_loop_constants
 from xlareport.analysis.steps.merged_operands import without_merged_operands
 from xlareport.analysis.steps.moved_clones import with_moved_clones
@@ -66,7 +68,7 @@ class StepChange(Struct, frozen=True):
     """Instructions of which only the number in the name changed; in none of the three above."""
     header: tuple[HeaderChange, ...]
     """Attributes of the module that changed."""
-    opcode_delta: tuple[tuple[str, int, int], ...]
+    opcode_delta: OpcodeCounts
     """Opcode, count before and after in the computations that differ; the largest change first."""
     groups: tuple[ChangeGroup, ...]
     headline: str
@@ -100,12 +102,14 @@ def step(
     headers: bool = True,
     matched: LooseMatching | None = None,
     same_program: bool = True,
+    many_passes: bool = False,
 ) -> StepChange:
     """Return the changes from one snapshot to the next; `actor` is the subject of the headline.
 
     `headers` says whether both were read from the same file format: other formats lack attributes.
     `matched` is their matching, if it exists already. `same_program` says that both are of one
-    compilation, or of two of one program.
+    compilation, or of two of one program. With `many_passes`, which passes ran is not known, and
+    changes of light instructions are described by counts of opcodes.
     """
     header = header_changes(before, after) if headers else ()
     same = before is after or before.computations == after.computations
@@ -126,7 +130,9 @@ def step(
     rows = with_dropped_elements(matching, rows)
     result = with_applied_computations(matching, rows)
     groups = grouped(result)
-    sentences = describe_step(_facts(actor, matching, header, result, groups))
+    counts = _opcode_delta(before, after)
+    facts = _facts(actor, matching, header, result, groups)
+    sentences = describe_step(replace(facts, opcodes=counts) if many_passes else facts)
     return StepChange(
         identical=False,
         before=figures_of(before),
@@ -136,7 +142,7 @@ def step(
         modified=tuple(change for change in result if not change.balance and not change.numbering),
         renumbered=sum(change.numbering for change in result),
         header=header,
-        opcode_delta=_opcode_delta(before, after),
+        opcode_delta=counts,
         groups=groups,
         headline=sentences[0],
         account=sentences[1:],
@@ -266,7 +272,7 @@ def _unchanged(module: HloModule, actor: str) -> StepChange:
     )
 
 
-def _opcode_delta(before: HloModule, after: HloModule) -> tuple[tuple[str, int, int], ...]:
+def _opcode_delta(before: HloModule, after: HloModule) -> OpcodeCounts:
     """Return opcode, count before and count after, of the opcodes whose counts differ."""
     old, new = _opcodes(before), _opcodes(after)
     changed = [(code, old[code], new[code]) for code in {**old, **new} if old[code] != new[code]]
