@@ -64,6 +64,26 @@ ENTRY e {{
     )
 
 
+def test_a_collective_sends_when_the_last_part_has_its_data(read_text: ReadText) -> None:
+    module = read_text(
+        """inner {
+  p = f32[4] parameter(0)
+  ROOT g = f32[16] all-gather(p), dimensions={0}, replica_groups={{0,1,2,3}}
+}
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  s = ((), (), s32[]) async-start(), calls=inner
+  u = ((f32[4]), f32[16], s32[]) async-update(s, a)
+  ROOT d = f32[16] async-done(u)
+}"""
+    )
+    (only,) = find_collectives(module)
+    home = module.by_name["e"]
+    assert (only.instruction, only.first_sending(home)) == ("s", "u")
+    assert only.data_operands(home, "u") == ("a",)
+
+
 def test_a_fusion_of_an_all_reduce_and_a_slice_is_a_reduce_scatter(read_text: ReadText) -> None:
     module = read_text(
         f"""{ADD}

@@ -54,6 +54,29 @@ class Collective(Struct, frozen=True):
         """Return the place where it is scheduled."""
         return self.computation, self.instruction
 
+    @property
+    def chain(self) -> tuple[str, ...]:
+        """Its start with all updates and the done; of other forms the first part alone.
+
+        Nothing is sent before the last of them that takes data has it.
+        """
+        return self.parts[:1] if self.form == ASYNC_FUSIONS else self.parts
+
+    def first_sending(self, home: Computation) -> str:
+        """Return the last part of its chain that takes data: nothing is sent before it.
+
+        Usually the start. TPU backends start some with no operand at all, so that a program is
+        fetched meanwhile: an update takes the data.
+        """
+        taking = (name for name in reversed(self.chain) if self.data_operands(home, name))
+        return next(taking, self.instruction)
+
+    def data_operands(self, home: Computation, name: str) -> tuple[str, ...]:
+        """Return the operands of a part that are not themselves parts."""
+        line = home.by_name.get(name)
+        operands = line.operand_names if line is not None else ()
+        return tuple(operand for operand in operands if operand not in self.parts)
+
 
 @remembered
 def find_collectives(module: HloModule) -> tuple[Collective, ...]:
