@@ -51,6 +51,12 @@ class Device(Struct, frozen=True):
     dump does not say: in the order of their ids."""
 
     @property
+    def backend(self) -> str:
+        """Its backend, `gpu` or `tpu`; empty for an entry of a user without a capability."""
+        tpu = "tpu" if self.key.startswith("tpu-") else ""
+        return self.nominal_for or ("gpu" if self.capability else tpu)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Its key and its aliases in lower case."""
         return (self.key, *map(str.lower, self.aliases))
