@@ -206,6 +206,6 @@ def test_a_module_that_names_no_device_takes_that_of_the_dump(tmp_path: Path) ->
         reading = begin_reading(source, ReadingOptions(), InlineWorkers(), silent, pages=False)
     others = {task.files.key: task.options.cost_options.others for task in reading.tasks}
     assert others == {
-        "module_0000.jit_main.cl_1": "",
-        "module_0001.jit_part.cl_1": " TPU_VERSION_6acc60406",
+        "module_0000.jit_main": "",
+        "module_0001.jit_part": " TPU_VERSION_6acc60406",
     }

@@ -37,7 +37,9 @@ def test_one_device_per_chip_sends_what_it_sends() -> None:
 def test_two_devices_of_each_chip_gather_through_its_links_once() -> None:
     time = model_time(traffic("all-gather", *ALL), PLACED)
     assert time.seconds == pytest.approx(MEBIBYTE * 0.75 / (2 * 100e9))
-    words = "100 GB/s of one link, a block of 2x2 chips with 2 devices each"
+    words = (
+        "100 GB/s of one link, a block of 2x2 chips with 2 devices each; bytes alone, no latency"
+    )
     assert time.reason == words
     reduced = model_time(traffic("all-reduce", *ALL), PLACED)
     assert reduced.seconds == pytest.approx(2 * (time.seconds or 0))
@@ -46,7 +48,9 @@ def test_two_devices_of_each_chip_gather_through_its_links_once() -> None:
 def test_groups_of_one_device_of_each_chip_share_its_links() -> None:
     time = model_time(traffic("all-gather", *EVENS_AND_ODDS), PLACED)
     assert time.seconds == pytest.approx(2 * MEBIBYTE * 0.75 / (2 * 100e9))
-    assert time.reason.endswith("with 2 devices each, whose links 2 groups share")
+    assert time.reason.startswith(
+        "100 GB/s of one link, a block of 2x2 chips with 2 devices each, whose links 2 groups share"
+    )
 
 
 def test_both_devices_of_a_chip_send_parts_of_their_own_in_an_all_to_all() -> None:
@@ -66,7 +70,7 @@ def test_no_time_is_modeled_within_a_chip() -> None:
 def test_messages_of_both_devices_share_a_link() -> None:
     time = model_time(permute((0, 2), (1, 3), (4, 5)), PLACED)
     assert time.seconds == pytest.approx(2 * MEBIBYTE / 100e9)
-    assert time.reason == "100 GB/s of one link, shared by 2 messages"
+    assert time.reason == "100 GB/s of one link, shared by 2 messages; bytes alone, no latency"
 
 
 def test_the_assignment_says_which_devices_share_a_chip() -> None:

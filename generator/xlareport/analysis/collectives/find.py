@@ -104,6 +104,29 @@ def find_collectives(module: HloModule) -> tuple[Collective, ...]:
     )
 
 
+def find_results(module: HloModule) -> Mapping[str, str]:
+    """Return the kind of collective by each instruction whose value is the result of one alone.
+
+    That is a collective or its done, and what calls a computation for its result, as TPU backends
+    do in a custom-call for one that the SparseCore runs.
+    """
+    callers, results = _callers(module), dict[str, str]()
+    for collective in find_collectives(module):
+        if collective.form == ASYNC_FUSIONS:
+            continue
+        place, name = collective.body
+        names = [name, collective.parts[-1]]
+        while place in callers and len(names) < _MOST_CALLS:
+            root = module.by_name[place].root
+            if root is None or root.name != name:
+                break
+            home, caller = callers[place]
+            place, name = home.name, caller.name
+            names.append(name)
+        results |= dict.fromkeys(names, collective.kind)
+    return results
+
+
 def _continued(module: HloModule, groups: list[list["_Held"]]) -> dict[int, list["_Held"]]:
     """Return the pieces inside loops by the group that begins their collective, for each group.
 

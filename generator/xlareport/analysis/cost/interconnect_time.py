@@ -48,9 +48,11 @@ def model_time(traffic: CollectiveTraffic, device: Device) -> ModeledTime:
         return ModeledTime(None, NOT_MODELED.format(name=device.name))
     if traffic.group_size < 2 or not traffic.wire_bytes:
         return ModeledTime(0.0, "nothing is sent")
-    if links.topology == "torus":
-        return _in_torus(traffic, links, device)
-    return _through_switch(traffic, links)
+    is_torus = links.topology == "torus"
+    time = _in_torus(traffic, links, device) if is_torus else _through_switch(traffic, links)
+    if time.seconds is None or links.latency:
+        return time
+    return ModeledTime(time.seconds, f"{time.reason}; bytes alone, no latency")
 
 
 def _through_switch(traffic: CollectiveTraffic, links: Interconnect) -> ModeledTime:
