@@ -111,8 +111,10 @@ def _in_torus(traffic: CollectiveTraffic, links: Interconnect, device: Device) -
     where = _form_words(slowest, links, chips.shape, sent.devices)
     in_order = "" if device.assignment else ", if devices are in the order of their ids"
     basis = in_order if forms else ", if it lies along one dimension"
-    each = _sharing_words(device.devices_per_chip, between.sharing)
-    return ModeledTime(times[slowest] + latency, f"{_link_words(links)}, {where}{each}{basis}")
+    with_devices = _sharing_words(device.devices_per_chip, between.sharing)
+    return ModeledTime(
+        times[slowest] + latency, f"{_link_words(links)}, {where}{with_devices}{basis}"
+    )
 
 
 def _sharing_words(devices: int, groups: int) -> str:

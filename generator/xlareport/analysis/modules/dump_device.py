@@ -46,10 +46,10 @@ def words_of_device(
     every: list[DeviceFiles] = []
     is_missing = False
     for module in modules:
-        found = device_files(module, cost_options)
-        is_missing |= found is None
-        if found is not None and len(every) < _MOST:
-            every.append(found)
+        naming = device_files(module, cost_options)
+        is_missing |= naming is None
+        if naming is not None and len(every) < _MOST:
+            every.append(naming)
     texts = list(_texts(every, run)) if is_missing else []
     devices = [named_device(text, cost_options) for text in texts]
     is_one = all(device is not None and device == devices[0] for device in devices)
@@ -58,9 +58,9 @@ def words_of_device(
 
 def _texts(every: list[DeviceFiles], run: RunEach) -> Iterator[str]:
     """Yield the texts that name the device of each module, joined."""
-    contents = iter(run(_read, [file for found in every for file in found.files]))
-    for found in every:
-        yield " ".join([found.targets, *(next(contents) for _ in found.files)])
+    contents = iter(run(_read, [file for naming in every for file in naming.files]))
+    for naming in every:
+        yield " ".join([naming.targets, *(next(contents) for _ in naming.files)])
 
 
 def _read(artifact: Artifact) -> str:
