@@ -18,6 +18,7 @@ from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT, CollectiveTraffic
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.interconnects import Interconnect, interconnects
 
+WITHOUT_LATENCY = "bytes alone, no latency"
 _WITHIN = "the bandwidth between the devices of a chip is not known"
 NOT_MODELED = "no bandwidth between devices is known for {name}"
 _ALL_TO_ALL = frozenset({"all-to-all", "ragged-all-to-all"})
@@ -52,7 +53,7 @@ def model_time(traffic: CollectiveTraffic, device: Device) -> ModeledTime:
     time = _in_torus(traffic, links, device) if is_torus else _through_switch(traffic, links)
     if time.seconds is None or links.latency:
         return time
-    return ModeledTime(time.seconds, f"{time.reason}; bytes alone, no latency")
+    return ModeledTime(time.seconds, f"{time.reason}; {WITHOUT_LATENCY}")
 
 
 def _through_switch(traffic: CollectiveTraffic, links: Interconnect) -> ModeledTime:
