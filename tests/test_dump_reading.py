@@ -193,3 +193,19 @@ def test_a_marker_is_searched_in_every_module(source: Source) -> None:
     dump = analyze(begun(source, ReadingOptions(marker="cosine")))
     marked = [module.summary.files.name for module in dump.modules.outlines if module.marker]
     assert marked == ["jit_large", "jit_middle"]
+
+
+def test_a_module_that_names_no_device_takes_that_of_the_dump(tmp_path: Path) -> None:
+    for number, name in enumerate(("main", "part")):
+        text = HLO.format(name=name, lines="", opcode="tanh").replace("negate", name)
+        path = tmp_path / f"module_{number:04d}.jit_{name}.cl_1.after_optimizations.txt"
+        path.write_text(text)
+    target = tmp_path / "module_0000.jit_main.cl_1.target_arguments.txt"
+    target.write_text("version: TPU_VERSION_6acc60406\n")
+    with open_source(tmp_path) as source:
+        reading = begin_reading(source, ReadingOptions(), InlineWorkers(), silent, pages=False)
+    others = {task.files.key: task.options.cost_options.others for task in reading.tasks}
+    assert others == {
+        "module_0000.jit_main": "",
+        "module_0001.jit_part": " TPU_VERSION_6acc60406",
+    }

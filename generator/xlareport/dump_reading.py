@@ -17,6 +17,7 @@ from xlareport.analysis.cost.cost_options import CostOptions
 from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses
 from xlareport.analysis.fitted_profiles import assign_profiles
 from xlareport.analysis.module import AnalysisOptions, unreadable_module
+from xlareport.analysis.modules.dump_device import device_files, words_of_device
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.instruction_times import ModuleTimes
 from xlareport.analysis.ranks.members import rank_table
@@ -278,10 +279,14 @@ def begin_reading(
     number = len(grouped.modules) - len(repeated.same)
     replays = _replays(options.replays, grouped, repeated.same)
     progress(_READING, 0, number)
+    others = words_of_device(grouped.modules, options.cost_options, run)
 
     def task(module: ModuleFiles, total: int) -> ModuleTask:
         times, replay = watched.modules.get(module.name), replays.get(module.key)
         analyzed = _analysis_options(options, times, replay, pages=pages)
+        if others and device_files(module, options.cost_options) is None:
+            cost_options = replace(analyzed.cost_options, others=others)
+            analyzed = replace(analyzed, cost_options=cost_options)
         shared = share_processes(module.bytes, total, workers.jobs)
         return ModuleTask(module, analyzed, 1 if workers.is_remote else shared)
 

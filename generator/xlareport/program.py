@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from xlareport import reader_table
-from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
+from xlareport.dump.modules import RUN_KIND, Artifact, ModuleFiles, SnapshotFiles
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
@@ -240,9 +240,11 @@ class _ModuleReader:
     def __init__(self) -> None:
         self.read_paths: list[str] = []
         self._problems: list[Problem] = []
+        protos = ProtoReader()
         self._hlo: dict[str, TextReader | ProtoReader | DotReader] = {
             "hlo-text": TextReader(),
-            "hlo-proto": ProtoReader(),
+            "hlo-proto": protos,
+            RUN_KIND: protos,
             "hlo-dot": DotReader(),
         }
 

@@ -44,6 +44,7 @@ from xlareport.dump.modules import (
 )
 from xlareport.dump.rank_folders import fold_rank_folders
 from xlareport.dump.rank_modules import merge_rank_modules
+from xlareport.dump.recorded_modules import find_recorded_module
 from xlareport.dump.source import MANY_FILES, Entry, Source, keep_entries
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
@@ -308,7 +309,7 @@ def _slug(key: str) -> str:
     return f"{plain[:68]}-{blake2b(key.encode(), digest_size=5).hexdigest()}"
 
 
-def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
+def _stages(artifacts: Sequence[Artifact]) -> tuple[SnapshotFiles, ...]:
     by_moment: dict[tuple[object, ...], list[Artifact]] = defaultdict(list)
     for artifact in artifacts:
         # A fusion may be written as a module of its own: that is no snapshot of its module.
@@ -322,8 +323,11 @@ def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
                 name.before,
             )
             by_moment[moment].append(artifact)
-    stages = sorted((_stage(files) for files in by_moment.values()), key=_stage_order)
-    return tuple(_spmd_inplace_of(stages))
+    run = find_recorded_module(artifacts)
+    stages = [_stage(files) for files in by_moment.values()]
+    kept = [stage for stage in stages if run is None or stage.key != run.key]
+    kept += [run] if run is not None else []
+    return tuple(_spmd_inplace_of(sorted(kept, key=_stage_order)))
 
 
 def _spmd_inplace_of(stages: Sequence[SnapshotFiles]) -> Iterator[SnapshotFiles]:

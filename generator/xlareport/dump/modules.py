@@ -24,6 +24,9 @@ _FETCHES = 8
 """Files that are fetched at once."""
 HLO_KINDS = ("hlo-text", "hlo-proto", "hlo-dot")
 """Kinds that can be read into the model, the best first."""
+RUN_KIND = "snapshot"
+"""The kind of recorded runs, which hold the module that ran: read where there is no other HLO."""
+READABLE_KINDS = (*HLO_KINDS, RUN_KIND)
 
 _RENAMED = "renamed-hlo"
 """The stage of HLO files with names that XLA did not give."""
@@ -108,8 +111,8 @@ class SnapshotFiles(Struct, frozen=True):
 
     def readable(self) -> tuple[Artifact, ...]:
         """Its HLO files, the most complete format first."""
-        forms = [artifact for artifact in self.artifacts if artifact.name.kind in HLO_KINDS]
-        return tuple(sorted(forms, key=lambda form: HLO_KINDS.index(form.name.kind)))
+        forms = [artifact for artifact in self.artifacts if artifact.name.kind in READABLE_KINDS]
+        return tuple(sorted(forms, key=lambda form: READABLE_KINDS.index(form.name.kind)))
 
 
 class FileFigures(Struct, frozen=True):

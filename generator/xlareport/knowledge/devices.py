@@ -4,9 +4,9 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Meta, Struct, ValidationError, convert
 
 from xlareport.knowledge.interconnects import Interconnect, Rate
 
@@ -29,7 +29,9 @@ class Device(Struct, frozen=True):
     aliases: tuple[str, ...] = ()
     """Parts of names by which a dump may call it."""
     interconnect: Rate | None = None
-    """Bytes per second to other devices; None if the maker publishes none."""
+    """Bytes per second of its chip to other chips; None if the maker publishes none."""
+    devices_per_chip: Annotated[int, Meta(ge=1, le=1024)] = 1
+    """Devices that share a chip and its links: those of a TPU v2, v3 and 7x are its two cores."""
     host_link: Rate | None = None
     """Bytes per second to the host's memory, or from it; None where the maker gives none."""
     f32_products: str = ""
@@ -47,6 +49,12 @@ class Device(Struct, frozen=True):
     assignment: tuple[int, ...] = ()
     """The ids of the devices that run a program, in the order of its own numbers; empty if the
     dump does not say: in the order of their ids."""
+
+    @property
+    def backend(self) -> str:
+        """Its backend, `gpu` or `tpu`; empty for an entry of a user without a capability."""
+        tpu = "tpu" if self.key.startswith("tpu-") else ""
+        return self.nominal_for or ("gpu" if self.capability else tpu)
 
     @property
     def names(self) -> tuple[str, ...]:

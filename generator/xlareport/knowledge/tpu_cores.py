@@ -23,7 +23,7 @@ class TpuCore(Struct, frozen=True):
     delay_slots: int
     """Bundles behind a branch that run in any case."""
     cores: int
-    """Number of cores of a chip that can share the work of one program."""
+    """Number of cores of a device, which can share the work of one program."""
     capacity: tuple[int, ...]
     """How many MXUs, XLUs, VALUs and stores a bundle can use."""
     clock: float

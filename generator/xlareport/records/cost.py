@@ -187,7 +187,8 @@ class CostRecord(Struct, frozen=True):
 
     device: str
     device_grade: str
-    """`exact`, `matched` by its architecture, `chosen` by the user, or `guessed`."""
+    """`exact`, `matched` by its architecture, of the `others` of the dump where the module names
+    none, `chosen` by the user, or `guessed`."""
     devices: int
     """Number of devices that run the module together; figures are for one of them."""
     seconds: float | None

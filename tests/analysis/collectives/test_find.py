@@ -6,7 +6,7 @@ import pytest
 
 from xlareport.analysis.collectives.collective_figures import CollectiveFigures
 from xlareport.analysis.collectives.collective_rows import CollectiveRow
-from xlareport.analysis.collectives.find import find_collectives
+from xlareport.analysis.collectives.find import find_collectives, find_results
 from xlareport.hlo.model import HloModule
 
 ReadText = Callable[[str], HloModule]
@@ -62,6 +62,57 @@ ENTRY e {{
         "async computation",
         "sparsecore",
     )
+
+
+def test_a_collective_sends_when_the_last_part_has_its_data(read_text: ReadText) -> None:
+    module = read_text(
+        """inner {
+  p = f32[4] parameter(0)
+  ROOT g = f32[16] all-gather(p), dimensions={0}, replica_groups={{0,1,2,3}}
+}
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  s = ((), (), s32[]) async-start(), calls=inner
+  u = ((f32[4]), f32[16], s32[]) async-update(s, a)
+  ROOT d = f32[16] async-done(u)
+}"""
+    )
+    (only,) = find_collectives(module)
+    home = module.by_name["e"]
+    assert (only.instruction, only.first_sending(home)) == ("s", "u")
+    assert only.data_operands(home, "u") == ("a",)
+
+
+def test_what_calls_a_computation_for_a_collective_has_its_result(read_text: ReadText) -> None:
+    module = read_text(
+        """inner {
+  p = f32[4] parameter(0)
+  ROOT g = f32[16] all-gather(p), dimensions={0}, replica_groups={{0,1,2,3}}
+}
+
+around {
+  q = f32[4] parameter(0)
+  ROOT c = f32[16] custom-call(q), custom_call_target="offload", called_computations={inner}
+}
+
+more {
+  o = f32[4] parameter(0)
+  h = f32[16] all-gather(o), dimensions={0}, replica_groups={{0,1,2,3}}
+  ROOT n = f32[16] negate(h)
+}
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  s = ((f32[4]), f32[16], s32[]) async-start(a), calls=around
+  d = f32[16] async-done(s)
+  m = f32[16] call(a), to_apply=more
+  ROOT r = f32[16] add(d, m)
+}"""
+    )
+    results = find_results(module)
+    assert set(results) == {"g", "c", "s", "d", "h"}
+    assert set(results.values()) == {"all-gather"}
 
 
 def test_a_fusion_of_an_all_reduce_and_a_slice_is_a_reduce_scatter(read_text: ReadText) -> None:

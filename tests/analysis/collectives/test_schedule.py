@@ -243,6 +243,50 @@ def test_work_in_between_hides_it(read_text: ReadText, measured: Measure) -> Non
     assert only.overlap.independent == ("c",)
 
 
+PREFETCHED = f"""{ADD}
+wrapped {{
+  p = {BIG} parameter(0)
+  ROOT r = {BIG} all-reduce(p), {ALL}
+}}
+
+ENTRY e {{
+  a = {BIG} parameter(0)
+  b = {BIG} parameter(1)
+  s = ((), (), s32[]) async-start(), calls=wrapped
+  early = {BIG} dot(b, b), {DOT}
+  fed = {BIG} dot(a, b), {DOT}
+  u = (({BIG}), {BIG}, s32[]) async-update(s, fed)
+  c = {BIG} dot(b, b), {DOT}
+  d = {BIG} async-done(u)
+  ROOT r = ({BIG}, {BIG}, {BIG}) tuple(d, c, early)
+}}"""
+
+
+def test_what_feeds_a_later_part_of_a_chain_hides_nothing(
+    read_text: ReadText, measured: Measure
+) -> None:
+    (only,) = measured(read_text(PREFETCHED), "nvidia-h100").values()
+    assert only.overlap.between == ("c",)
+    assert only.overlap.independent == ("c", "early")
+    assert only.overlap.apart == ("early",)
+    alone = PREFETCHED.replace(f"  c = {BIG} dot(b, b), {DOT}\n", "").replace(
+        "d, c, early", "d, d, d"
+    )
+    alone = alone.replace(f"  early = {BIG} dot(b, b), {DOT}\n", "")
+    (only,) = measured(read_text(alone), "nvidia-h100").values()
+    assert only.overlap.exposed_seconds == only.time.seconds
+    assert only.overlap.reason is WaitReason.DEPENDENCE
+    assert only.overlap.reason_detail.endswith("the longest, `fed`, feeds it.")
+
+
+def test_what_feeds_a_part_after_the_first_data_hides_nothing(
+    read_text: ReadText, measured: Measure
+) -> None:
+    text = PREFETCHED.replace("async-start()", "async-start(a)")
+    (only,) = measured(read_text(text), "nvidia-h100").values()
+    assert only.overlap.between == ("c",)
+
+
 def test_is_sync_is_fully_exposed_whatever_stands_between(
     read_text: ReadText, measured: Measure
 ) -> None:

@@ -9,6 +9,7 @@ from xlareport.knowledge.devices import devices
 from xlareport.knowledge.interconnects import interconnects
 
 MEBIBYTE = 1 << 20
+BYTES = "; bytes alone, no latency"
 H100, V5E, V5P = (devices()[key] for key in ("nvidia-h100", "tpu-v5e", "tpu-v5p"))
 
 
@@ -67,18 +68,18 @@ def test_devices_are_numbered_along_x_first() -> None:
     block = model_time(traffic("all-gather", 3 / 4, 4), device)
     assert block.seconds == pytest.approx(MEBIBYTE * 0.75 / (2 * 50e9))
     in_order = ", if devices are in the order of their ids"
-    assert block.reason == f"50 GB/s of one link, a block of 2x2 chips{in_order}"
+    assert block.reason == f"50 GB/s of one link, a block of 2x2 chips{in_order}{BYTES}"
     columns = replace(traffic("all-gather", 3 / 4, 4), groups=[(0, 2, 4, 6), (1, 3, 5, 7)])
     line = model_time(columns, device)
     assert line.seconds == pytest.approx(MEBIBYTE * 0.75 / 50e9)
-    assert line.reason == f"50 GB/s of one link, a line of 4 chips{in_order}"
+    assert line.reason == f"50 GB/s of one link, a line of 4 chips{in_order}{BYTES}"
 
 
 def test_a_dump_says_which_devices_run_the_program() -> None:
     """A mesh can be made for the torus: here the program's devices 0 to 3 are a column."""
     device = replace(V5E, slice_shape=(2, 4, 1), assignment=(0, 2, 4, 6, 1, 3, 5, 7))
     time = model_time(traffic("all-gather", 3 / 4, 4), device)
-    assert time.reason == "50 GB/s of one link, a line of 4 chips"
+    assert time.reason == f"50 GB/s of one link, a line of 4 chips{BYTES}"
 
 
 def test_groups_share_the_links_between_their_members() -> None:
@@ -100,7 +101,7 @@ def test_without_places_a_group_lies_along_one_dimension() -> None:
     ):
         time = model_time(unknown, device)
         assert time.seconds == pytest.approx(MEBIBYTE * 0.75 / 50e9)
-        assert time.reason.endswith("a line of 4 chips, if it lies along one dimension")
+        assert time.reason.endswith(f"a line of 4 chips, if it lies along one dimension{BYTES}")
 
 
 def test_a_permute_over_two_links_shares_them() -> None:
@@ -108,7 +109,7 @@ def test_a_permute_over_two_links_shares_them() -> None:
     permute = CollectiveTraffic("collective-permute", MEBIBYTE, MEBIBYTE, 2, pairs, 8, 4)
     time = model_time(replace(permute, pairs=pairs), replace(V5E, slice_shape=(2, 4, 1)))
     assert time.seconds == pytest.approx(2 * MEBIBYTE / 50e9)
-    assert time.reason == "50 GB/s of one link, shared by 2 messages"
+    assert time.reason == f"50 GB/s of one link, shared by 2 messages{BYTES}"
 
 
 def test_an_all_to_all_of_a_line_is_bound_by_its_middle() -> None:
@@ -134,6 +135,7 @@ def test_latency_counts_for_each_step_where_a_table_has_one() -> None:
     own = replace(H100, links=links)
     quick, slow = (model_time(traffic("all-reduce", 1.75, 8), one) for one in (H100, own))
     assert slow.seconds == pytest.approx((quick.seconds or 0) + 14e-6)
+    assert quick.reason == f"{slow.reason}{BYTES}"
     by_kernel = {
         algorithm: model_time(replace(traffic("all-reduce", 7, 8), algorithm=algorithm), own)
         for algorithm in (ONE_SHOT, TWO_SHOT)

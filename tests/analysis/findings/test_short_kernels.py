@@ -26,7 +26,7 @@ def test_launches_of_short_kernels_are_counted_over_all_iterations(case: Case) -
     names = {name for _, name in finding.places}
     assert {"next", "y", "less"} <= names
     launches = 200 * 2 + 201
-    assert f"{launches:,} launches per module execution" in finding.evidence
+    assert f"{launches:,} launches in all per module execution" in finding.evidence
     assert finding.latency_seconds == pytest.approx(launches * 1e-6, rel=0.01)
     assert finding.seconds is None
     assert finding.evidence.endswith("Each of the 200 iterations of `w` has 3 of them: 3 µs.")
@@ -61,4 +61,4 @@ def test_the_condition_of_a_loop_of_stated_trip_count_is_never_launched(
     stated = LOOP.replace("body=body", 'body=body, backend_config={"known_trip_count":{"n":"200"}}')
     (finding,) = short_kernels(replace(case_of(stated), device=GPU, recorded=frozenset()))
     assert ("condition", "less") not in finding.places
-    assert "400 launches per module execution" in finding.evidence
+    assert "400 launches in all per module execution" in finding.evidence

@@ -48,6 +48,17 @@ def test_a_narrower_type_is_no_plain_advice_for_values_that_are_put_in_order() -
     assert "`%v`, `%v` are put in order" in warn_of_order(memory, [ROW, ROW])
 
 
+def test_what_calls_a_collective_is_called_its_result() -> None:
+    results = {"v": "all-gather", "w": "all-reduce"}
+    memory = replace(EMPTY, purposes=ValuePurposes(collective_results=results))
+    called = replace(ROW, opcode="custom-call")
+    assert treatment_of(called, memory) == "sent"
+    words = TREATMENTS["sent"](memory, [called])
+    assert words.startswith("shrink `%v` (f32[8]), the result of an all-gather (rematerialized, it")
+    both = TREATMENTS["sent"](memory, [called, replace(ROW, instruction="w")])
+    assert ", results of all-gathers and all-reduces (rematerialized, they are sent" in both
+
+
 def test_each_remedy_says_how() -> None:
     for treatment in ("computed", "sent", "carried"):
         assert ": " in TREATMENTS[treatment](EMPTY, [ROW])

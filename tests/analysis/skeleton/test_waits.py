@@ -42,3 +42,31 @@ def test_copies_that_overlap_nothing_are_waited_for(tmp_path: Path) -> None:
     shown = skeleton_text(skeleton, full=True)
     for words in ("first.done, overlaps nothing", "second.done, overlaps 1 collective, "):
         assert words in shown
+
+
+PREFETCHED = """HloModule jit_f, is_scheduled=true, num_partitions=4
+
+wrapped {
+  p = f32[1024,1024] parameter(0)
+  ROOT g = f32[4096,1024] all-gather(p), replica_groups={{0,1,2,3}}, dimensions={0}
+}
+
+ENTRY e {
+  x = f32[1024,1024] parameter(0)
+  start = ((), (), s32[]) async-start(), calls=wrapped
+  fed = f32[1024,1024] tanh(x)
+  update = ((f32[1024,1024]), f32[4096,1024], s32[]) async-update(start, fed)
+  t = f32[1024,1024] negate(x)
+  done = f32[4096,1024] async-done(update)
+  ROOT r = (f32[4096,1024], f32[1024,1024]) tuple(done, t)
+}
+"""
+
+
+def test_a_start_without_data_sends_nothing_before_an_update_takes_it(tmp_path: Path) -> None:
+    skeleton = module_skeleton(parsed(tmp_path, PREFETCHED))
+    items = {item.name: item for item in skeleton.items}
+    assert items["start"].beside == {"kernel": 1}
+    alone, t = items["start"].seconds or 0.0, items["t"].seconds or 0.0
+    assert items["start"].beside_seconds == pytest.approx(t)
+    assert items["done"].seconds == pytest.approx(alone - t)

@@ -49,6 +49,10 @@ for name in "$@"; do
         more_into_dump jax jax_train.py "$EVERY_PASS $only"
         packed $name
         ;;
+    jax-cpu-runs)
+        run jax jax_runs.py "--xla_dump_hlo_snapshots --xla_dump_hlo_module_re=jit_hidden"
+        packed $name
+        ;;
     jax-cpu-captured.log)
         cp "$programs/jax_train.py" "$WORK"
         (cd "$WORK" && XLA_FLAGS="--xla_dump_to=- $EVERY_PASS --xla_dump_hlo_module_re=jit_(add|rollout)" \

@@ -13,6 +13,7 @@ from tests.pages.records_of_modules import module
 from xlareport.analysis.collectives.cause import CauseKind
 from xlareport.analysis.collectives.collective_rows import CollectivesReport
 from xlareport.analysis.collectives.counted_once import LoopCountedOnce
+from xlareport.analysis.cost.interconnect_time import ModeledTime
 from xlareport.pages.collectives.page import _once, collectives_page, describe_collectives
 
 
@@ -57,6 +58,17 @@ def test_the_model_says_which_devices_it_takes_for_one_host(
     report = report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
     other = replace(report, interconnect_domain=domain, devices=devices)
     assert words in collectives_page(module("main"), other).model
+
+
+def test_the_model_names_latency_where_times_contain_it(unpacked: Callable[[str], Path]) -> None:
+    report = report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
+    timed = [
+        replace(row, figures=replace(row.figures, time=ModeledTime(1e-6, "450 GB/s")))
+        for row in report.rows
+    ]
+    words = collectives_page(module("main"), replace(report, rows=tuple(timed))).model
+    assert "+ latency of each step" in words
+    assert "without latency" not in words
 
 
 def test_no_more_is_hidden_than_is_modeled(unpacked: Callable[[str], Path]) -> None:

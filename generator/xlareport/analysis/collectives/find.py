@@ -54,6 +54,29 @@ class Collective(Struct, frozen=True):
         """Return the place where it is scheduled."""
         return self.computation, self.instruction
 
+    @property
+    def chain(self) -> tuple[str, ...]:
+        """Its start with all updates and the done; of other forms the first part alone.
+
+        Nothing is sent before the last of them that takes data has it.
+        """
+        return self.parts[:1] if self.form == ASYNC_FUSIONS else self.parts
+
+    def first_sending(self, home: Computation) -> str:
+        """Return the last part of its chain that takes data: nothing is sent before it.
+
+        Usually the start. TPU backends start some with no operand at all, so that a program is
+        fetched meanwhile: an update takes the data.
+        """
+        taking = (name for name in reversed(self.chain) if self.data_operands(home, name))
+        return next(taking, self.instruction)
+
+    def data_operands(self, home: Computation, name: str) -> tuple[str, ...]:
+        """Return the operands of a part that are not themselves parts."""
+        line = home.by_name.get(name)
+        operands = line.operand_names if line is not None else ()
+        return tuple(operand for operand in operands if operand not in self.parts)
+
 
 @remembered
 def find_collectives(module: HloModule) -> tuple[Collective, ...]:
@@ -79,6 +102,29 @@ def find_collectives(module: HloModule) -> tuple[Collective, ...]:
         for number, pieces in enumerate(groups)
         if number in inner
     )
+
+
+def find_results(module: HloModule) -> Mapping[str, str]:
+    """Return the kind of collective by each instruction whose value is the result of one alone.
+
+    That is a collective or its done, and what calls a computation for its result, as TPU backends
+    do in a custom-call for one that the SparseCore runs.
+    """
+    callers, results = _callers(module), dict[str, str]()
+    for collective in find_collectives(module):
+        if collective.form == ASYNC_FUSIONS:
+            continue
+        place, name = collective.body
+        names = [name, collective.parts[-1]]
+        while place in callers and len(names) < _MOST_CALLS:
+            root = module.by_name[place].root
+            if root is None or root.name != name:
+                break
+            home, caller = callers[place]
+            place, name = home.name, caller.name
+            names.append(name)
+        results |= dict.fromkeys(names, collective.kind)
+    return results
 
 
 def _continued(module: HloModule, groups: list[list["_Held"]]) -> dict[int, list["_Held"]]:

@@ -110,11 +110,12 @@ class Schedule(Struct, frozen=True, dict=True):
         """Return the overlap of a collective; `others` are the other collectives of the module."""
         home = self.module.by_name[collective.computation]
         between = self._between(home, collective)
+        feeding = names_before(home, collective) if between else set()
         beside = [other for other in others if other.computation == home.name]
         starts = {other.instruction for other in beside}
         names = {name for other in beside for name in _waiting_parts(other)}
         working = tuple(
-            line.name for line in between or () if line.name not in names and _works(line)
+            line.name for line in between or () if line.name not in names | feeding and _works(line)
         )
         pieces = [name for name in collective.parts[1:-1] if collective.form == ASYNC_FUSIONS]
         is_sync = collective.is_sync or between is None
@@ -170,7 +171,7 @@ class Schedule(Struct, frozen=True, dict=True):
         if collective.done is None:
             return None
         places = self._positions(home)
-        begin = places.get(collective.instruction, 0)
+        begin = places.get(collective.first_sending(home), 0)
         end = places.get(collective.done, begin)
         between = home.instructions[begin + 1 : min(end, begin + 1 + MOST_BETWEEN)]
         return [line for line in between if line.name not in collective.parts]
@@ -345,10 +346,10 @@ def _waiting_parts(collective: Collective) -> Sequence[str]:
 
 
 def names_before(home: Computation, collective: Collective) -> set[str]:
-    """Return the names of a collective's start and of all that it needs."""
+    """Return the names of a collective's start and of all that its chain needs."""
     return {
         *reachable(
-            collective.parts[:1],
+            collective.chain,
             lambda name: home.by_name[name].operand_names if name in home.by_name else (),
         )
     }

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from xlareport.analysis.collectives.find import Collective
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.model import Computation
 from xlareport.runtime.graphs import reachable
 
 _RENAMES = frozenset({"bitcast", "get-tuple-element", "tuple"})
@@ -29,9 +29,9 @@ def find_queued(
     """
     if collective.instruction not in places:
         return ()
-    start = places[collective.instruction]
+    start = places[collective.first_sending(home)]
     end = places.get(collective.done or "", start)
-    ready = _last_operand(home, home.instructions[start], places)
+    ready = _last_operand(home, collective, places)
     used = _first_user(home, home.instructions[end].name, places)
     return tuple(
         other.instruction
@@ -45,14 +45,15 @@ def find_queued(
     )
 
 
-def _last_operand(home: Computation, instruction: Instruction, places: Mapping[str, int]) -> int:
-    """Return the place of the last instruction that computes an operand."""
+def _last_operand(home: Computation, collective: Collective, places: Mapping[str, int]) -> int:
+    """Return the place of the last instruction that computes what a collective sends."""
 
     def renamed(name: str) -> Sequence[str]:
         line = home.by_name.get(name)
         return [*line.operand_names] if line and line.opcode in _RENAMES else ()
 
-    lines = map(home.by_name.get, reachable(instruction.operand_names, renamed))
+    sent = collective.data_operands(home, collective.first_sending(home))
+    lines = map(home.by_name.get, reachable(sent, renamed))
     computing = (line for line in lines if line and line.opcode not in _READY | _RENAMES)
     return max((places[line.name] for line in computing), default=-1)
 
@@ -87,8 +88,8 @@ def find_early(
 
     `ready` has the time at which each instruction can end at the earliest; `least` is long.
     """
-    start = home.by_name.get(collective.instruction)
-    names = [name for name in start.operand_names if name in ready] if start else []
+    sent = collective.data_operands(home, collective.first_sending(home))
+    names = [name for name in sent if name in ready]
     if len(names) < 2:  # nothing is combined
         return EarlyOperands()
     last = max(names, key=lambda name: ready[name])

@@ -37,7 +37,7 @@ _IN_STEP = 0.1
 """Of the change of FLOPs; so much more time per FLOP still is time that rose with the work."""
 _LARGEST_STEP = 0.05
 """A share; the same at most, however much FLOPs changed."""
-_GRADES = {"exact": Grade.MATCHED, "matched": Grade.MATCHED, "chosen": Grade.MATCHED}
+_GRADES = dict.fromkeys(("exact", "matched", "others", "chosen"), Grade.MATCHED)
 
 
 class Direction(StrEnum):

@@ -20,6 +20,9 @@ class CostOptions(Struct, frozen=True):
     """The assumed device; takes precedence over the one in the dump."""
     with_source: bool = False
     """Show lines of the source files that the dump names, where this machine has them."""
+    others: str = ""
+    """For a module that names no device, the texts by which the dump's other modules name theirs;
+    empty where these differ or name none."""
 
 
 def choose_device(words: str, backend: str | None, cost_options: CostOptions) -> tuple[Device, str]:
@@ -28,18 +31,24 @@ def choose_device(words: str, backend: str | None, cost_options: CostOptions) ->
     `words` describe the device in the dump. A device chosen by the user takes precedence. `words`
     may also give the shape of a slice.
     """
-    device, grade = _choose(words, backend, cost_options)
-    shape = _SLICE.search(words)
-    return (
-        replace(device, slice_shape=tuple(map(int, shape.groups()))) if shape else device
-    ), grade
-
-
-def _choose(words: str, backend: str | None, cost_options: CostOptions) -> tuple[Device, str]:
     if cost_options.device is not None:
-        return cost_options.device, "chosen"
-    user_device = device_named(words, cost_options.devices) if cost_options.devices else None
-    named = user_device or device_named(words)
+        return _in_slice(cost_options.device, words), "chosen"
+    named = named_device(words, cost_options)
     if named is not None:
         return named, "exact" if is_called(words, named) else "matched"
-    return nominal_device(backend or "cpu"), "guessed"
+    other = named_device(cost_options.others, cost_options) if cost_options.others else None
+    if other is not None and backend and other.backend == backend.lower():
+        return other, "others"
+    return _in_slice(nominal_device(backend or "cpu"), words), "guessed"
+
+
+def named_device(words: str, cost_options: CostOptions) -> Device | None:
+    """Return the device that texts of a dump name, with the shape of its slice; None if none."""
+    own = device_named(words, cost_options.devices) if cost_options.devices else None
+    named = own or device_named(words)
+    return _in_slice(named, words) if named is not None else None
+
+
+def _in_slice(device: Device, words: str) -> Device:
+    shape = _SLICE.search(words)
+    return replace(device, slice_shape=tuple(map(int, shape.groups()))) if shape else device

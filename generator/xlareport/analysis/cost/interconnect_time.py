@@ -3,8 +3,8 @@
 A group whose devices one switch connects sends at the bandwidth of a device. Between domains every
 member sends its share over the network. In a torus a group extends along the dimensions along which
 its devices lie, or along one where that is not known; a dimension that is no ring has one link at
-its ends. Latency counts only where the table of devices has one. Every estimate of a collective is
-made here.
+its ends. Devices of one chip share its links. Latency counts only where the table of devices has
+one. Every estimate of a collective is made here.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,14 @@ from math import prod
 
 from msgspec import Struct
 
+from xlareport.analysis.cost.chip_traffic import count_between_chips
 from xlareport.analysis.cost.torus_places import Extent, Slice
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT, CollectiveTraffic
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.interconnects import Interconnect, interconnects
 
+WITHOUT_LATENCY = "bytes alone, no latency"
+_WITHIN = "the bandwidth between the devices of a chip is not known"
 NOT_MODELED = "no bandwidth between devices is known for {name}"
 _ALL_TO_ALL = frozenset({"all-to-all", "ragged-all-to-all"})
 _CUBIC = 3
@@ -46,9 +49,11 @@ def model_time(traffic: CollectiveTraffic, device: Device) -> ModeledTime:
         return ModeledTime(None, NOT_MODELED.format(name=device.name))
     if traffic.group_size < 2 or not traffic.wire_bytes:
         return ModeledTime(0.0, "nothing is sent")
-    if links.topology == "torus":
-        return _in_torus(traffic, links, device)
-    return _through_switch(traffic, links)
+    is_torus = links.topology == "torus"
+    time = _in_torus(traffic, links, device) if is_torus else _through_switch(traffic, links)
+    if time.seconds is None or links.latency:
+        return time
+    return ModeledTime(time.seconds, f"{time.reason}; {WITHOUT_LATENCY}")
 
 
 def _through_switch(traffic: CollectiveTraffic, links: Interconnect) -> ModeledTime:
@@ -89,24 +94,34 @@ def _members_in_domain(traffic: CollectiveTraffic, domain: int | None) -> int:
 
 
 def _in_torus(traffic: CollectiveTraffic, links: Interconnect, device: Device) -> ModeledTime:
-    chips = Slice(device.slice_shape, device.assignment)
-    is_placed = chips.holds(traffic.devices) and traffic.replicas in (1, traffic.devices)
-    latency = links.latency * _steps(traffic)
-    if traffic.kind in _ONE_HOP:
-        shared = max(1, _busiest_link(traffic, links, chips)) if is_placed else 1
-        seconds = traffic.wire_bytes * shared / _link(links)
+    between = count_between_chips(traffic, device)
+    sent, chips = between.traffic, between.chips
+    if sent.group_size < 2:
+        return ModeledTime(None, _WITHIN)
+    is_placed = chips.holds(sent.devices) and sent.replicas in (1, sent.devices)
+    latency = links.latency * _steps(sent)
+    if sent.kind in _ONE_HOP:
+        shared = max(1, _busiest_link(sent, links, chips)) if is_placed else 1
+        seconds = sent.wire_bytes * shared / _link(links)
         where = f", shared by {shared} messages" if shared > 1 else ""
         return ModeledTime(seconds + latency, f"{_link_words(links)}{where}")
-    forms = _forms(traffic, chips) if is_placed else ()
-    assumed = (Extent(traffic.group_size, 1, is_whole=True),)
-    times = {
-        form: _time_along(traffic, links, form, device.slice_shape) for form in forms or (assumed,)
-    }
+    forms = _forms(sent, chips) if is_placed else ()
+    assumed = (Extent(sent.group_size, 1, is_whole=True),)
+    times = {form: _time_along(sent, links, form, chips.shape) for form in forms or (assumed,)}
     slowest = max(times, key=lambda form: times[form])
-    where = _form_words(slowest, links, device.slice_shape, traffic.devices)
-    in_order = "" if chips.assignment else ", if devices are in the order of their ids"
+    where = _form_words(slowest, links, chips.shape, sent.devices)
+    in_order = "" if device.assignment else ", if devices are in the order of their ids"
     basis = in_order if forms else ", if it lies along one dimension"
-    return ModeledTime(times[slowest] + latency, f"{_link_words(links)}, {where}{basis}")
+    with_devices = _sharing_words(device.devices_per_chip, between.sharing)
+    return ModeledTime(
+        times[slowest] + latency, f"{_link_words(links)}, {where}{with_devices}{basis}"
+    )
+
+
+def _sharing_words(devices: int, groups: int) -> str:
+    """Return words for several devices of a chip, which share its links."""
+    together = f", whose links {groups} groups share" if groups > 1 else ""
+    return f" with {devices} devices each{together}" if devices > 1 else ""
 
 
 def _time_along(

@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from msgspec import Struct, field
 
+from xlareport.analysis.collectives.find import find_results
 from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.result_gradients import ResultGradient, find_result_gradients
@@ -122,6 +123,8 @@ class ValuePurposes(Struct, frozen=True):
     """The argument that a copy writes again in another layout."""
     repeated_values: Mapping[str, str] = field(default_factory=dict)
     """The array that is repeated along a new dimension."""
+    collective_results: Mapping[str, str] = field(default_factory=dict)
+    """The kind of the collective whose result a value is."""
     ranked_values: frozenset[str] = frozenset()
     """Of the instructions that were asked for, those whose values are put in order."""
     scores: Mapping[str, AbstractSet[int]] = field(default_factory=dict)
@@ -147,6 +150,7 @@ def find_purposes(module: HloModule, cost: ModuleCost, names: Iterable[str]) -> 
         result_gradients=find_result_gradients(module, asked),
         copied_arguments=find_copied_arguments(module),
         repeated_values=find_repeated_values(module),
+        collective_results=find_results(module),
         ranked_values=frozenset(
             line.name
             for home, line in outside_fusions(module)

@@ -70,8 +70,8 @@ def _finding(case: Case, short: list[tuple[float, int, InstructionKey]], waiting
         title="Kernels shorter than a launch",
         places=tuple(place for _, _, place in short),
         evidence=(
-            f"{kernels} ({names}) with {launches:,} launches per module execution are in no "
-            "command buffer. At XLA's own 1 µs for a launch, that is "
+            f"{kernels} ({names}) with {launches:,} launches in all per module execution, loops "
+            "times trip count, are in no command buffer. At XLA's own 1 µs for a launch, that is "
             f"{units.seconds(launches * LAUNCH_SECONDS)}; their roofline time is "
             f"{units.seconds(launches * LAUNCH_SECONDS - waiting)}, that of the module "
             f"{units.seconds(case.seconds)}, both without launches."

@@ -9,7 +9,7 @@ from xlareport.analysis.cost_report.value_row import ValueRow
 from xlareport.analysis.source.scopes import Phase, phase_of, plain_path
 from xlareport.knowledge.opcodes import is_collective
 from xlareport.runtime import units
-from xlareport.runtime.english import first_few, fits_code
+from xlareport.runtime.english import first_few, fits_code, listing, pluralize, with_article
 
 _Words: TypeAlias = Callable[[MemoryReport, Sequence[ValueRow]], str]
 _NAMED = 2
@@ -41,7 +41,7 @@ def treatment_of(row: ValueRow, memory: MemoryReport) -> str:
         return "scores"
     if row.role is not PeakRole.OTHER:
         return str(row.role)
-    if is_collective(row.opcode):
+    if is_collective(row.opcode) or row.instruction in memory.purposes.collective_results:
         return "sent"
     if row.opcode in _CARRIED:
         return "carried"
@@ -143,6 +143,22 @@ def _when(row: ValueRow) -> str:
     return f", made at schedule position {units.count(life.start)}{last}"
 
 
+def _sent(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
+    results = memory.purposes.collective_results
+    kinds = dict.fromkeys(results[row.instruction] for row in rows if row.instruction in results)
+    if not kinds:
+        what = ""
+    elif len(rows) == 1:
+        what = f", the result of {with_article(next(iter(kinds)))}"
+    else:
+        what = f", results of {listing([*map(pluralize, kinds)])}"
+    again = "it is" if len(rows) == 1 else "they are"
+    return (
+        f"shrink {name_rows(rows)}{what} (rematerialized, {again} sent to the devices again): send "
+        "smaller pieces or a narrower type"
+    )
+
+
 _CHUNKS = (
     "if these are the logits of a loss, compute the loss in chunks of tokens, each in "
     "jax.checkpoint, so that the logits of one chunk and their gradient are in use at a time"
@@ -168,10 +184,7 @@ TREATMENTS: Mapping[str, _Words] = {
     PeakRole.RECOMPUTED: _recomputed,
     "computed": lambda _, rows: f"shrink or rematerialize {name_rows(rows)}: {_pieces(rows)}",
     "gradient": lambda _, rows: f"shrink {name_rows(rows)}{_until(rows)}: {_pieces(rows)}",
-    "sent": lambda _, rows: (
-        f"shrink {name_rows(rows)} (rematerialized, {'it is' if len(rows) == 1 else 'they are'} "
-        "sent to the devices again): send smaller pieces or a narrower type"
-    ),
+    "sent": _sent,
     "carried": lambda _, rows: (
         f"shrink {name_rows(rows)} (loops carry or fill them): a narrower type, or a sharding into "
         "more parts"

@@ -24,7 +24,7 @@ from xlareport.analysis.ranks.verdicts import (
     worse,
 )
 from xlareport.dump.equivalent_modules import METADATA
-from xlareport.dump.modules import ModuleFiles, SnapshotFiles
+from xlareport.dump.modules import RUN_KIND, ModuleFiles, SnapshotFiles
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
@@ -225,7 +225,13 @@ def _snapshot_key(stage: SnapshotFiles) -> _Key:
 
 def _compare_snapshots(pair: RankPair) -> Iterator[_ComparedSnapshot]:
     """Yield the snapshots that both have and that differ, in the order of the reference."""
-    readers = {"hlo-text": TextReader(), "hlo-proto": ProtoReader(), "hlo-dot": DotReader()}
+    protos = ProtoReader()
+    readers = {
+        "hlo-text": TextReader(),
+        "hlo-proto": protos,
+        RUN_KIND: protos,
+        "hlo-dot": DotReader(),
+    }
     theirs = _by_snapshot_key(pair.module.stages)
     for key, stage in _by_snapshot_key(pair.reference.stages).items():
         files, others = stage.readable(), theirs[key].readable() if key in theirs else ()

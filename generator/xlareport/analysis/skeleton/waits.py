@@ -18,18 +18,23 @@ def with_ends(items: Sequence[SkeletonItem], computation: Computation) -> Iterat
     """Yield the items; each start and its end name one another, with what runs in between."""
     starts = find_starts(items, computation)
     linked = _link(items, starts)
+    late = _find_late(items, computation, starts)
     clock = _Clock()
-    times = [clock.run(item) for item in linked]
+    begun = {place: linked[start] for start, place in late.items()}
+    times = [
+        clock.run(None if place in late else begun.get(place, item))
+        for place, item in enumerate(linked)
+    ]
     ends = {start: end for end, start in starts.items()}
     for place, item in enumerate(linked):
         if place in starts:
             yield replace(item, seconds=times[place].waited)
         elif place in ends:
-            end = ends[place]
+            end, begin = ends[place], late.get(place, place)
             yield replace(
                 item,
-                beside=_count(linked[place + 1 : end]),
-                beside_seconds=times[end].begin - times[place].begin,
+                beside=_count(linked[begin + 1 : end]),
+                beside_seconds=times[end].begin - times[begin].begin,
             )
         else:
             yield item
@@ -50,6 +55,24 @@ def find_starts(items: Sequence[SkeletonItem], computation: Computation) -> Mapp
         if item.opcode.endswith("-done") and origin in places:
             starts[place] = places[origin]
     return starts
+
+
+def _find_late(
+    items: Sequence[SkeletonItem], computation: Computation, starts: Mapping[int, int]
+) -> Mapping[int, int]:
+    """Return by the position of a start that of the last update that takes data, if one does.
+
+    Nothing is sent before. TPU backends start some with no operand, to fetch a program meanwhile.
+    """
+    parts = {items[start].name: start for start in starts.values()}
+    late: dict[int, int] = {}
+    for place, item in enumerate(items):
+        operands = computation.by_name[item.name].operand_names if item.kind == "done" else ()
+        if operands and operands[0] in parts and item.opcode.endswith("-update"):
+            parts[item.name] = start = parts[operands[0]]
+            if len(operands) > 1:
+                late[start] = place
+    return late
 
 
 def _link(items: Sequence[SkeletonItem], starts: Mapping[int, int]) -> list[SkeletonItem]:
@@ -90,9 +113,11 @@ class _Clock(Struct):
     ends: dict[str, float] = field(default_factory=dict)
     """When each asynchronous item ends."""
 
-    def run(self, item: SkeletonItem) -> _Span:
-        """Return when an item begins, and how long the next waits for it."""
+    def run(self, item: SkeletonItem | None) -> _Span:
+        """Return when an item begins, and how long the next waits for it; None takes no time."""
         begin = self.now
+        if item is None:
+            return _Span(begin, 0.0)
         if item.kind == "done":
             self.now = max(self.now, self.ends.get(item.done, 0.0))
         elif item.is_async:

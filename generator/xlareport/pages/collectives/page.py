@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from xlareport.analysis.collectives.collective_rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.collectives.counted_once import LoopCountedOnce
+from xlareport.analysis.cost.interconnect_time import WITHOUT_LATENCY
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT, SentBytes
 from xlareport.pages.collectives.replica_groups import GroupsFigure, draw_groups
 from xlareport.pages.collectives.tables import tabulate_collectives
@@ -120,9 +121,16 @@ def _model(report: CollectivesReport) -> str:
         )
     return (
         f"Times are modeled for {report.device_name}: bytes sent / bandwidth of the links that a "
-        f"group can use, without latency{_domain(report)}. Not validated against a multi-device "
+        f"group can use{_latency(report)}{_domain(report)}. Not validated against a multi-device "
         "trace."
     )
+
+
+def _latency(report: CollectivesReport) -> str:
+    """Return whether times contain latency, which only a user's own table of devices can have."""
+    times = [row.figures.time for row in report.rows if row.figures.time.seconds]
+    has_latency = times and not any(WITHOUT_LATENCY in time.reason for time in times)
+    return " + latency of each step" if has_latency else ", without latency"
 
 
 def _domain(report: CollectivesReport) -> str:

@@ -142,6 +142,10 @@ _DEVICES = {
         "The dump names the architecture; other devices of that architecture can be slower or "
         "faster. Peak rates are the vendor's."
     ),
+    "others": (
+        "This module does not name a device; all modules of the dump that name one name this. "
+        "Peak rates are the vendor's."
+    ),
     "chosen": "Device set by `--device`; the dump may be for another.",
     "guessed": (
         "The dump does not name the device: a default model is assumed. Use the ranking and the "

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from xlareport.dump.grouping import NAMELESS_CODE, NO_OWNER, NamedDump
-from xlareport.dump.modules import HLO_KINDS, ModuleFiles
+from xlareport.dump.modules import HLO_KINDS, READABLE_KINDS, ModuleFiles
 from xlareport.program import CODE_KINDS
 
 _MODEL = "read: snapshots and steps"
@@ -51,7 +51,8 @@ def _of_module(module: ModuleFiles, read: Iterable[str]) -> dict[str, str]:
     uses = {}
     for artifact in module.artifacts:
         is_hlo = artifact.name.kind in HLO_KINDS
-        done = _MODEL if is_hlo else _CODE if artifact.name.kind in CODE_KINDS else _FIGURES
+        is_model = artifact.name.kind in READABLE_KINDS
+        done = _MODEL if is_model else _CODE if artifact.name.kind in CODE_KINDS else _FIGURES
         uses[artifact.path] = done if artifact.path in opened else _SAME if is_hlo else _LISTED
     return uses
 

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from xlareport.analysis.modules.module_role import PIECES
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.steps.boundaries import DumpMode, ModeFinding, dump_mode
-from xlareport.dump.modules import HLO_KINDS, Artifact, SnapshotFiles
+from xlareport.dump.modules import HLO_KINDS, RUN_KIND, Artifact, SnapshotFiles
 from xlareport.knowledge import flags, kinds, stages
 from xlareport.knowledge.kinds import FileKind
 from xlareport.pages import navigation
@@ -306,14 +306,17 @@ def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
     if has_snapshots and not any(stage.pipeline for stage in snapshots):
         words = "No module has snapshots between passes. For the changes of each pass, set"
         yield Advice(prose(words), "--xla_dump_hlo_pass_re=.*")
-    if has_snapshots and not present & set(HLO_KINDS):
+    if has_snapshots and not present & {*HLO_KINDS, RUN_KIND}:
         words = "Snapshots were dumped only as HTML, which cannot be read. Set"
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
     elif not present & {"hlo-text", "hlo-proto"}:
         # XLA writes text by default, but not where another form is requested.
-        only = "HLO was dumped only in run snapshots, which are read for their inputs alone. Set"
+        only = (
+            "HLO was dumped only in run snapshots, which hold the module after optimizations. For "
+            "the module before them, set"
+        )
         words = "There is no HLO text, the most useful kind of file. Set"
-        is_inside = "snapshot" in present and not has_snapshots
+        is_inside = RUN_KIND in present and not present & set(HLO_KINDS)
         yield Advice(prose(only if is_inside else words), "--xla_dump_hlo_as_text")
 
 

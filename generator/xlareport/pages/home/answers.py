@@ -72,7 +72,7 @@ def _target(module: ModuleRecord) -> str:
     grade, device = (module.cost.device_grade, module.cost.device) if module.cost else ("", "")
     if grade == "exact":
         return device
-    return f"a {backend} like {device}" if grade == "matched" else backend
+    return f"a {backend} like {device}" if grade in ("matched", "others") else backend
 
 
 def _answers(

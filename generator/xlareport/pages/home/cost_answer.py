@@ -86,7 +86,7 @@ def _work(cost: CostReport) -> str:
     if cost.totals.bytes_accessed:
         done.append(f"{units.byte_size(cost.totals.bytes_accessed)} accessed")
     if cost.seconds and cost.device_grade != "guessed":
-        like = "a device like " if cost.device_grade == "matched" else ""
+        like = "a device like " if cost.device_grade in ("matched", "others") else ""
         # Only GPUs have multiprocessors: each of their kernels is a launch.
         launches = " without launches" if cost.device.multiprocessors else ""
         time = f"roofline time {units.seconds(cost.seconds)}{launches}"
