@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from xlareport.analysis.history.changed_bodies import holders_of_changed_bodies
 from xlareport.analysis.history.operand_types import retyped_operands
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
@@ -21,9 +22,9 @@ class ChangeIndex:
         for number, matching in matchings:
             before.add(number, matching.spoken_of_before)
             after.add(number, matching.spoken_of_after)
-            for reader, reader_after in retyped_operands(matching):
-                before.add(number, (reader,))
-                after.add(number, (reader_after,))
+            for old, new in (*retyped_operands(matching), *holders_of_changed_bodies(matching)):
+                before.add(number, (old,))
+                after.add(number, (new,))
             before.add(number, _gone_or_renamed(matching))
             after.add(number, _new_or_renamed(matching))
         self._before: Final[_Numbers] = before.of

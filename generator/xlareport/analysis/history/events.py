@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from xlareport.analysis.history.changed_bodies import changed_body
 from xlareport.analysis.history.continued import (
     is_in_continued_computation,
     without_dead_clones,
@@ -193,7 +194,8 @@ def events_between(
     """Yield the change between two places that continue each other, if there is any."""
     pairing_event = next(_events_between(matching, number, pairing, places), None)
     inserted = inserted_before(matching, places[1]) if pairing is not None else ""
-    read = _together(operand_types(matching, *places), inserted)
+    body = changed_body(matching, *places)
+    read = _together(operand_types(matching, *places), inserted, body)
     also = tuple(matching.taken_over(places[1]))
     if also:
         names = first_few([f"%{place.instruction}" for place in also], _MOST_NAMES)
@@ -202,12 +204,14 @@ def events_between(
             sources=(*pairing_event.sources, *also)
         )
     if read and pairing_event is None:
-        grade = Grade.MATCHED if inserted or also else Grade.EXACT
+        grade = Grade.MATCHED if inserted or body or also else Grade.EXACT
         sources = (*places[:1], *also)
         yield HistoryEvent(number, Event.CHANGED, places[1], sources, places[1:], grade, read)
     elif pairing_event is not None and read:
         event = Event.CHANGED if pairing_event.event is Event.RENAMED else pairing_event.event
-        yield pairing_event._replace(event=event, why=_together(pairing_event.why, read))
+        known = weakest((pairing_event.confidence, Grade.MATCHED if body else Grade.EXACT))
+        why = _together(pairing_event.why, read)
+        yield pairing_event._replace(event=event, confidence=known, why=why)
     elif pairing_event is not None:
         yield pairing_event
 
