@@ -222,7 +222,8 @@ ENTRY e {
   b = f32[784,512] parameter(1)
   o = f32[800,512] pad(b, zero), padding=0_16x0_0
   r = f32[8,100,512] reshape(o)
-  k = f32[8,128,512] dot(q, r), lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}
+  k = f32[8,128,512] dot(q, r), lhs_batch_dims={1}, lhs_contracting_dims={2}, \
+rhs_batch_dims={0}, rhs_contracting_dims={1}
   ROOT s = f32[128,512] reduce(k, zero), dimensions={0}, to_apply=add
 }"""
 

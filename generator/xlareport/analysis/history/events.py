@@ -28,6 +28,7 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.steps.constants import is_constant
+from xlareport.analysis.steps.details import Difference
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.operands import compare_operands
@@ -316,8 +317,10 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     diff = compare(old, new, matching.computations)
     diff |= compare_sums(matching, (before, old), (after, new))
     renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
-    swapped = _swapped(matching, (before, old), (after, new))
-    differences = _together(swapped, *map(str, diff.values()))
+    operands = _operands(matching, (before, old), (after, new))
+    swapped = "operands swapped" if Kind.TURNED in operands else ""
+    read = [operands[kind] for kind in _READ if kind in operands and Kind.ATTRIBUTES in diff]
+    differences = _together(swapped, *map(str, (*diff.values(), *read)))
     if not is_in_continued_computation(matching, before, after):
         event, way = _move_event(matching, before, after)
         return event, _together(way, differences), ""  # inlining adds the op_name of the call
@@ -334,13 +337,18 @@ def _sums_of_part(matching: Matching, before: Place, after: Place) -> str:
     return _together(*map(str, compare_sums(matching, (before, old), (after, new)).values()))
 
 
-def _swapped(
+_READ = (Kind.OPERANDS, Kind.REDIRECTED, Kind.REWIRED)
+
+
+def _operands(
     matching: Matching, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
-) -> str:
-    """Return that a matmul reads its operands in the other order; '' if it does not."""
+) -> Mapping[Kind, Difference]:
+    """Return the changes of what a matmul or convolution reads; empty of anything else.
+
+    It can take in a transpose of an operand, which its dimension numbers show.
+    """
     is_product = before[1].opcode == after[1].opcode in DENSE_PRODUCTS
-    operands = compare_operands(matching, before, after) if is_product else {}
-    return "operands swapped" if Kind.TURNED in operands else ""
+    return compare_operands(matching, before, after) if is_product else {}
 
 
 def _move_event(matching: Matching, before: Place, after: Place) -> tuple[Event, str]:

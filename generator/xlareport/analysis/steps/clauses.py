@@ -198,6 +198,8 @@ _OF_DIMENSIONS = frozenset(
         "sort",
     }
 )
+_WITH_OPERANDS = frozenset({"convolution", "dot", "reduce"})
+"""Opcodes that say by attributes what a reshape or a transpose of an operand did."""
 _READING = (Kind.OPERANDS, Kind.REDIRECTED, Kind.REWIRED)
 
 
@@ -212,14 +214,14 @@ def _detail(change: Change) -> str:
     message = str(detail)
     if change.kind is Kind.ATTRIBUTES and Kind.CONFIG in change.kinds:
         message += f"; {change.details[change.kinds.index(Kind.CONFIG)]}"
-    if change.kind is Kind.ATTRIBUTES and change.opcodes[1] == "reduce":
+    if change.kind is Kind.ATTRIBUTES and change.opcodes[1] in _WITH_OPERANDS:
         message = "; ".join(map(str, (message, *_read_instead(change))))
     dimensions = _with_attributes(change) if change.kind is Kind.TURNED else ""
     return f"{wording.coded(message)}{_with_shape(change)}{dimensions}"
 
 
 def _read_instead(change: Change) -> list[Difference]:
-    """Return what a reduction reads now: it may have bypassed a reshape, which its numbers show."""
+    """Return what a sum or product reads now: it bypassed a move, which its numbers show."""
     kinds = [kind for kind in change.kinds if kind in _READING]
     return [change.details[change.kinds.index(kind)] for kind in kinds]
 

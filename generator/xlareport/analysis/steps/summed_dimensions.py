@@ -96,7 +96,11 @@ def _padded(matching: Matching, after: tuple[Place, Instruction], was: int, now:
     home = matching.after.by_name[place.computation]
     for name in line.operand_names:
         pad = home.behind(home.by_name.get(name), REARRANGEMENTS, _MOST_MOVES)
-        if pad is None or pad.opcode != "pad" or matching.partner_before(Place(home.name, pad.name)):
+        if (
+            pad is None
+            or pad.opcode != "pad"
+            or matching.partner_before(Place(home.name, pad.name))
+        ):
             continue
         total = _padded_size(home.operand(pad), pad, was)
         if total is not None and total > now and not total % now:
