@@ -31,6 +31,7 @@ from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.details import Difference
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.later_operands import with_later_operands
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.summed_dimensions import compare_sums
 from xlareport.hlo.model import Instruction
@@ -316,6 +317,7 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
         return None
     diff = compare(old, new, matching.computations)
     diff |= compare_sums(matching, (before, old), (after, new))
+    diff = with_later_operands(matching, (before, old), (after, new), diff)
     renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
     operands = _operands(matching, (before, old), (after, new))
     swapped = "operands swapped" if Kind.TURNED in operands else ""
