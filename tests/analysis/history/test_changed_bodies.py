@@ -1,4 +1,4 @@
-"""Loops whose bodies lose heavy work, get it, or leave it to what is around them."""
+"""Loops whose bodies lose heavy work or get some, and fusions whose matmul is turned."""
 
 import pytest
 from tests.modules import parse_module
@@ -73,3 +73,30 @@ def test_a_loop_whose_body_is_only_renamed_has_no_such_event() -> None:
     snapshots = SnapshotSequence([parse_module(REDUCED), parse_module(renamed)])
     events = history(snapshots, 0, Place("main", "while.1"))
     assert [event.event for event in events[1:-1]] == [Event.RENAMED]
+
+
+FUSED = """HloModule m
+
+held {
+  p = f32[32,16] parameter(0)
+  q = f32[16,128] parameter(1)
+  ROOT d = f32[32,128] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+
+ENTRY main {
+  a = f32[32,16] parameter(0)
+  b = f32[16,128] parameter(1)
+  ROOT f = f32[32,128] fusion(a, b), kind=kCustom, calls=held
+}"""
+SWAPPED = FUSED.replace(
+    "  ROOT d = f32[32,128] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
+    "  e = f32[128,32]{0,1} dot(q, p), lhs_contracting_dims={0}, rhs_contracting_dims={1}\n"
+    "  ROOT t = f32[32,128] bitcast(e)\n",
+)
+
+
+def test_a_fusion_tells_that_the_operands_of_its_matmul_were_swapped() -> None:
+    """`gemm-fusion-swap-operands` changes only what the fusion calls."""
+    snapshots = SnapshotSequence([parse_module(FUSED), parse_module(SWAPPED)])
+    events = history(snapshots, 0, Place("main", "f"))
+    assert [event.why for event in events[1:-1]] == ["has the operands swapped of %e"]
