@@ -13,6 +13,7 @@ from xlareport.analysis.matching.search.reasons import (
     InHalves,
     Masked,
     OfCopy,
+    PaddedOnce,
     Regrouped,
 )
 from xlareport.analysis.steps import wording
@@ -148,8 +149,12 @@ def _of_reason(change: Change) -> str:
         return "{old}{where} was inlined into {members}: {reason}"
     if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):
         return "{old}{where} became {new} {reason}"
-    regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, Masked | Regrouped)
-    return "{old}{where} became {new}, {reason}" if regrouped else ""
+    told = change.kind is Kind.REPLACED and isinstance(change.reason, _TOLD)
+    return "{old}{where} became {new}, {reason}" if told else ""
+
+
+_TOLD = Masked | PaddedOnce | Regrouped
+"""Reasons that are told of a replacement."""
 
 
 def _opcode(change: Change, side: int) -> str:

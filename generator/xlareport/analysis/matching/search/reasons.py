@@ -56,6 +56,17 @@ class Masked(Struct, frozen=True):
         return f"which masks what %{self.cut} cut off"
 
 
+class PaddedOnce(Struct, frozen=True):
+    """A select by a mask in the place of a pad of a pad with another value."""
+
+    pad: str
+    """The name of the only pad now, without `%`."""
+
+    def __str__(self) -> str:
+        """Return `which masks %pad.3, a pad in the place of both`."""
+        return f"which masks %{self.pad}, a pad in the place of both"
+
+
 class FirstIteration(Struct, frozen=True):
     """A copy of a line of a loop's body that does its work in the first iteration."""
 
@@ -247,5 +258,6 @@ Reason: TypeAlias = (
     | PartialResults
     | Resharded
     | Masked
+    | PaddedOnce
     | OfCopy
 )
