@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from xlareport.analysis.history.branch_operands import conditionals_given_otherwise
 from xlareport.analysis.history.changed_bodies import holders_of_changed_bodies
 from xlareport.analysis.history.operand_types import retyped_operands
 from xlareport.analysis.matching.search.pairing import Place
@@ -22,7 +23,7 @@ class ChangeIndex:
         for number, matching in matchings:
             before.add(number, matching.spoken_of_before)
             after.add(number, matching.spoken_of_after)
-            for old, new in (*retyped_operands(matching), *holders_of_changed_bodies(matching)):
+            for old, new in _with_same_line(matching):
                 before.add(number, (old,))
                 after.add(number, (new,))
             before.add(number, _gone_or_renamed(matching))
@@ -48,6 +49,13 @@ class ChangeIndex:
             if count < len(numbers) and (value is None or numbers[count] < value):
                 value = numbers[count]
         return value
+
+
+def _with_same_line(matching: Matching) -> Iterator[tuple[Place, Place]]:
+    """Yield the places, old and new, that changed though their lines may have stayed the same."""
+    yield from retyped_operands(matching)
+    yield from holders_of_changed_bodies(matching)
+    yield from conditionals_given_otherwise(matching)
 
 
 def _gone_or_renamed(matching: Matching) -> Iterator[str]:

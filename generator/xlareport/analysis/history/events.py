@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from xlareport.analysis.history.branch_operands import branch_operands
 from xlareport.analysis.history.changed_bodies import changed_body
 from xlareport.analysis.history.continued import (
     is_in_continued_computation,
@@ -197,7 +198,8 @@ def events_between(
     pairing_event = next(_events_between(matching, number, pairing, places), None)
     inserted = inserted_before(matching, places[1]) if pairing is not None else ""
     body = changed_body(matching, *places)
-    read = _together(operand_types(matching, *places), inserted, body)
+    given = branch_operands(matching, *places)
+    read = _together(operand_types(matching, *places), given, inserted, body)
     also = tuple(matching.taken_over(places[1]))
     if also:
         names = first_few([f"%{place.instruction}" for place in also], _MOST_NAMES)
