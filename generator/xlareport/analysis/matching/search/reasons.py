@@ -185,6 +185,20 @@ class DoneBy(Struct, frozen=True):
         return self.words
 
 
+class RegroupedInto(DoneBy, frozen=True):
+    """The removal of a sum or product within another one, whose terms are grouped otherwise now."""
+
+
+class PartOfRegrouped(Struct, frozen=True):
+    """The addition of a sum or product within one that has the terms of an old one."""
+
+    words: str
+
+    def __str__(self) -> str:
+        """Return `part of %add.2, which adds the terms of %add.1 in another order`."""
+        return f"part of {self.words}"
+
+
 class ComputedElement(Struct, frozen=True):
     """A new sum that is an element of a loop, which the loop counted itself before."""
 
@@ -259,5 +273,6 @@ Reason: TypeAlias = (
     | Resharded
     | Masked
     | PaddedOnce
+    | PartOfRegrouped
     | OfCopy
 )

@@ -89,7 +89,7 @@ class Search(Struct):
     """Original and reason of new nodes that a rule recognized as copies of an old node."""
     callers: dict[str, Node] = field(default_factory=dict)
     """The old call by which a computation was paired, by the old name, where a call showed it."""
-    regrouped: dict[Node, str] = field(default_factory=dict)
+    regrouped: dict[Node, Reason] = field(default_factory=dict)
     """Sums and products within regrouped ones, old and new: what is made of the same terms."""
     regrouped_into: dict[Node, Node] = field(default_factory=dict)
     """The new sum or product that has the terms of an old one within a regrouped one."""

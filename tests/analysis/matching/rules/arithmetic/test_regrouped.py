@@ -42,7 +42,7 @@ def test_a_sum_goes_on_as_the_one_of_the_same_terms(read: Read) -> None:
     matching = match(read(_FIRST), read(_SECOND))
     assert matching.partner_after(Place("main", "add.1")) == Place("main", "sub.2")
     made = step(read(_FIRST), read(_SECOND), "`algsimp`")
-    replaced = "replaced 1 add with a subtract, removed 1 subtract and added 1 add"
+    replaced = "replaced 1 add with a subtract and regrouped 1 subtract as 1 add"
     assert f"`algsimp` {replaced}" in made.headline
 
 

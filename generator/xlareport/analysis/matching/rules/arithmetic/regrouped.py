@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
 from xlareport.analysis.matching.search.nodes import is_free
-from xlareport.analysis.matching.search.reasons import Regrouped
+from xlareport.analysis.matching.search.reasons import PartOfRegrouped, Regrouped
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
@@ -72,7 +72,7 @@ def _note_parts(search: Search, node: Node, other: Node) -> None:
     former, parts = _inner(search.before, node), _inner(search.after, other)
     search.regrouped.update(dict.fromkeys(former, words))
     search.regrouped_into.update(dict.fromkeys(former, other))
-    search.regrouped.update(dict.fromkeys(parts, f"part of {words}"))
+    search.regrouped.update(dict.fromkeys(parts, PartOfRegrouped(words)))
 
 
 def _opened(side: Side, node: Node) -> Counter[Hashable]:
