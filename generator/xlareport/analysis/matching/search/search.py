@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct, field
 
 from xlareport.analysis.matching.search.pairing import Place, Relation
-from xlareport.analysis.matching.search.reasons import Reason
+from xlareport.analysis.matching.search.reasons import Reason, Regrouped
 from xlareport.analysis.matching.sides.computations import Correspondence
 from xlareport.analysis.matching.sides.contents import Contents, stem
 from xlareport.analysis.matching.sides.elements import kept_elements
@@ -129,7 +129,8 @@ class Search(Struct):
             return False
         if grade is not Grade.EXACT and not unread and live_apart(before, after):
             return False
-        if contradict(self.before, before, self.after, after):
+        others = not isinstance(reason, Regrouped)  # whose terms were compared, in any order
+        if others and contradict(self.before, before, self.after, after):
             return False
         if not anywhere and self.parted is not None and self.parted(before, after):
             return False

@@ -69,7 +69,7 @@ def regrouped_apart(search: Search) -> None:
 def _note_parts(search: Search, node: Node, other: Node) -> None:
     """Note what the sums or products within an old one and its counterpart are part of."""
     words = _words(node, other)
-    former, parts = _inner(search.before, node), _inner(search.after, other)
+    former, parts = _all_inner(search.before, node), _all_inner(search.after, other)
     search.regrouped.update(dict.fromkeys(former, words))
     search.regrouped_into.update(dict.fromkeys(former, other))
     search.regrouped.update(dict.fromkeys(parts, PartOfRegrouped(words)))
@@ -117,6 +117,15 @@ def _inner(side: Side, node: Node) -> list[Node]:
     operands = side.graph.operands(node)
     behind = [_behind_broadcasts(side, operand, node, None) for operand in operands]
     return [known[0] for known, _, alone in behind if alone and _is_within(side, known, node)]
+
+
+def _all_inner(side: Side, node: Node) -> list[Node]:
+    """Return the sums within a sum, and those within these, up to a limit."""
+    inner = _inner(side, node)
+    for known in inner:  # which grows
+        if len(inner) < _MOST_TERMS:
+            inner += _inner(side, known)
+    return inner
 
 
 def _is_within(side: Side, operand: NodeElement, whole: Node) -> bool:
