@@ -7,6 +7,7 @@ from typing import Final
 from xlareport.analysis.history.branch_operands import conditionals_given_otherwise
 from xlareport.analysis.history.changed_bodies import holders_of_changed_bodies
 from xlareport.analysis.history.operand_types import retyped_operands
+from xlareport.analysis.history.scattered_updates import scatters_of_other_updates
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 
@@ -56,6 +57,7 @@ def _with_same_line(matching: Matching) -> Iterator[tuple[Place, Place]]:
     yield from retyped_operands(matching)
     yield from holders_of_changed_bodies(matching)
     yield from conditionals_given_otherwise(matching)
+    yield from scatters_of_other_updates(matching)
 
 
 def _gone_or_renamed(matching: Matching) -> Iterator[str]:

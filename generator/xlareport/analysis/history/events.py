@@ -16,6 +16,7 @@ from xlareport.analysis.history.continued import (
 from xlareport.analysis.history.given_results import GivenResult
 from xlareport.analysis.history.inserted_work import inserted_before
 from xlareport.analysis.history.operand_types import operand_types
+from xlareport.analysis.history.scattered_updates import scattered_updates
 from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.search.pairing import (
     ChangeCause,
@@ -198,7 +199,7 @@ def events_between(
     pairing_event = next(_events_between(matching, number, pairing, places), None)
     inserted = inserted_before(matching, places[1]) if pairing is not None else ""
     body = changed_body(matching, *places)
-    given = branch_operands(matching, *places)
+    given = branch_operands(matching, *places) or scattered_updates(matching, *places)
     read = _together(operand_types(matching, *places), given, inserted, body)
     also = tuple(matching.taken_over(places[1]))
     if also:
