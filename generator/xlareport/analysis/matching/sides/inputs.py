@@ -65,7 +65,8 @@ def _shape_of(value: NodeElement) -> Shape:
 def _repeat_other_constants(before: Side, node: Node, after: Side, other: Node) -> bool:
     """Return whether two nodes move constants of one shape and other values.
 
-    Nor does what moved a constant move what is computed: passes fold, and unfold nothing.
+    A constant becomes a sum or product of constants, where terms are grouped otherwise, but no
+    choice between values.
     """
     ours, theirs = (
         behind(side.graph, (moving, ()), MOVES)[0].instruction
@@ -74,7 +75,7 @@ def _repeat_other_constants(before: Side, node: Node, after: Side, other: Node) 
     if ours.opcode != "constant" or ours is node.instruction:
         return False
     if theirs.opcode != "constant":
-        return theirs.opcode in _ELEMENTWISE
+        return theirs.opcode == "select"
     return ours.shape == theirs.shape and ours.argument != theirs.argument
 
 
