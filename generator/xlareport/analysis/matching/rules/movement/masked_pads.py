@@ -58,8 +58,9 @@ def _of_pads(search: Search, pads: list[Node], masks: list[tuple[Node | None, No
         inner = read_at(search.before, pad, 0)
         if inner is None or inner.instruction.opcode != "pad" or not is_free(pad):
             continue
-        read = (*_operands(search.before, inner), read_at(search.before, pad, 1))
-        known = once.get(tuple(node and node_after(search, node) for node in read), ())
+        source, scalar = (_after(search, node) for node in _operands(search.before, inner))
+        key = source, scalar, _after(search, read_at(search.before, pad, 1))
+        known = once.get(key, ())
         alike = [pair for pair in known if is_free(pair[1]) and same_shape(search, pad, pair[1])]
         if len(alike) == 1:
             ((value, select),) = alike
@@ -74,6 +75,10 @@ def _padding_by_mask(search: Search, value: Node, select: Node) -> _Padding | No
     fill = read_at(search.after, others[0], 0) if others else None
     source, scalar = _operands(search.after, value)
     return (source, scalar, fill) if None not in (source, scalar, fill) else None
+
+
+def _after(search: Search, node: Node | None) -> Node | None:
+    return None if node is None else node_after(search, node)
 
 
 def _operands(side: Side, pad: Node) -> tuple[Node | None, Node | None]:
