@@ -55,8 +55,8 @@ OUTSIDE = OUTSIDE.replace("all-reduce(e)", "all-reduce(out)")
         (REDUCED, LOCAL, "its body lost %r"),
         (REDUCED, RENAMED, "%while.1 → %while.2; its body lost %r"),
         (LOCAL, REDUCED, "its body has the new %r"),
-        (REDUCED, OUTSIDE, "its body lost %r, which is outside now"),
-        (OUTSIDE, REDUCED, "its body has the new %r, which was outside before"),
+        (REDUCED, OUTSIDE, "moved out of its body: %r"),
+        (OUTSIDE, REDUCED, "moved into its body: %r"),
     ],
 )
 def test_a_loop_tells_what_its_body_lost_and_got(before: str, after: str, why: str) -> None:

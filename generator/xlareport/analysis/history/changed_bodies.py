@@ -46,36 +46,35 @@ def changed_body(matching: Matching, before: Place, after: Place) -> str:
     if new.opcode == "fusion":
         sides = [("has the operands swapped of", [*_swapped(matching, new)])]
     else:
-        sides = [
-            ("its body lost", [*_gone(matching, old, after.computation)]),
-            ("its body has the new", [*_new(matching, new, before.computation)]),
-        ]
+        sides = [*_lost(matching, old, after.computation), *_got(matching, new, before.computation)]
     parts = [f"{words} {first_few(names, _MOST_NAMES)}" for words, names in sides if names]
     return "; ".join(parts)
 
 
-def _gone(matching: Matching, holder: Instruction, outside: str) -> Iterator[str]:
-    """Yield the heavy instructions of a body that were removed, or are outside of it now."""
+def _lost(matching: Matching, holder: Instruction, outside: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the heavy instructions of a body that were removed, and that are outside of it now."""
+    gone, out = list[str](), list[str]()
     for place in _heavy_of(matching.before, holder):
-        pairing = matching.pairing_before(place)
-        if pairing is None:
-            continue
-        partner = matching.partner_after(place)
+        pairing, partner = matching.pairing_before(place), matching.partner_after(place)
         if partner is not None and partner.computation == outside:
-            yield f"%{place.instruction}, which is outside now"
-        elif _is_one_sided(pairing):
-            yield f"%{place.instruction}"
-
-
-def _new(matching: Matching, holder: Instruction, outside: str) -> Iterator[str]:
-    """Yield the heavy instructions of a body that were added, or were outside of it before."""
-    for place in _heavy_of(matching.after, holder):
-        pairing = matching.pairing_after(place)
-        former = None if pairing is None else matching.partner_before(place)
-        if former is not None and former.computation == outside:
-            yield f"%{place.instruction}, which was outside before"
+            out.append(f"%{place.instruction}")
         elif pairing is not None and _is_one_sided(pairing):
-            yield f"%{place.instruction}"
+            gone.append(f"%{place.instruction}")
+    yield "its body lost", gone
+    yield "moved out of its body:", out
+
+
+def _got(matching: Matching, holder: Instruction, outside: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the heavy instructions of a body that were added, and that were outside of it."""
+    new, moved = list[str](), list[str]()
+    for place in _heavy_of(matching.after, holder):
+        pairing, former = matching.pairing_after(place), matching.partner_before(place)
+        if former is not None and former.computation == outside:
+            moved.append(f"%{place.instruction}")
+        elif pairing is not None and _is_one_sided(pairing):
+            new.append(f"%{place.instruction}")
+    yield "its body has the new", new
+    yield "moved into its body:", moved
 
 
 def _swapped(matching: Matching, fusion: Instruction) -> Iterator[str]:
