@@ -64,7 +64,6 @@ class Change(Struct):
     """Members of a new fusion or call that stay outside too: it holds a copy of each."""
     balance: int = 0
     """Instructions that the module gains by it: 1, 0 or -1."""
-
     target: str = ""
     """Of the custom call that is new, was removed, took another's place, or begins its fusion."""
 

@@ -149,11 +149,11 @@ def _of_reason(change: Change) -> str:
         return "{old}{where} was inlined into {members}: {reason}"
     if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):
         return "{old}{where} became {new} {reason}"
-    told = change.kind is Kind.REPLACED and isinstance(change.reason, _TOLD)
-    return "{old}{where} became {new}, {reason}" if told else ""
+    is_known = change.kind is Kind.REPLACED and isinstance(change.reason, _OF_REPLACEMENTS)
+    return "{old}{where} became {new}, {reason}" if is_known else ""
 
 
-_TOLD = Masked | PaddedOnce | Regrouped
+_OF_REPLACEMENTS = Masked | PaddedOnce | Regrouped
 """Reasons that are told of a replacement."""
 
 

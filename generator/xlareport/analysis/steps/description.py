@@ -65,8 +65,8 @@ def describe_step(step: StepFacts) -> tuple[str, ...]:
         return (_quiet(step),)
     every = dict(kinds)
     phrases = [headline_phrase(kind, every) for kind, _ in kinds if _is_news(kind, every)]
-    told = [words for words in phrases if words][:_PHRASES_IN_HEADLINE]
-    message = english.listing([*told, *step.header])
+    first = [*filter(None, phrases)][:_PHRASES_IN_HEADLINE]
+    message = english.listing([*first, *step.header])
     headline = f"{step.actor} {_other_scopes(step)}{message}; {example_of(kinds[0][1][0])}."
     return (headline, *_sentences(kinds), *_in_all(step))
 

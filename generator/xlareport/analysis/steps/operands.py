@@ -62,7 +62,7 @@ def compare_operands(
         reads.reverse()
     pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
-    named = _first_few([_told(matching, was, now, new.opcode) for was, now in other])
+    named = _first_few([_replacement(matching, was, now, new.opcode) for was, now in other])
     kind = _kind(matching, other)
     if kind is Kind.REDIRECTED and old.opcode in _COMPUTING and _other_types(matching, other):
         kind = Kind.OPERANDS
@@ -75,7 +75,7 @@ def compare_operands(
     return result
 
 
-def _told(matching: Matching, was: Operand, now: Operand, reader: str) -> str:
+def _replacement(matching: Matching, was: Operand, now: Operand, reader: str) -> str:
     types, move = named_types(matching, was, now), folded_move(matching, was, now, reader)
     return instead(was, now, types, move)
 
