@@ -9,6 +9,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import TakenOut
 from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
@@ -117,3 +118,51 @@ def test_a_convert_of_a_constant_continues_it_and_that_of_a_value_does_not(read:
     assert given is not None
     assert given.source == Place("main", "halves")
     assert given_result(matching, Place("main", "convert.1")) is None
+
+
+_STARTED = """
+ENTRY %main (a: bf16[128]) -> bf16[1024] {
+  %a = bf16[128]{0} parameter(0)
+  %c = bf16[128]{0} negate(%a)
+  %gs = (bf16[128]{0}, bf16[1024]{0}) all-gather-start(%c), replica_groups={}, dimensions={0}
+  %gd = bf16[1024]{0} all-gather-done(%gs)
+  ROOT %o = bf16[1024]{0} negate(%gd)
+}
+"""
+_OFFLOADED = """
+%called (p: bf16[128]) -> bf16[1024] {
+  %p = bf16[128]{0} parameter(0)
+  ROOT %g = bf16[1024]{0} all-gather(%p), replica_groups={}, dimensions={0}
+}
+
+%wrapped (q: bf16[128]) -> bf16[1024] {
+  %q = bf16[128]{0} parameter(0)
+  ROOT %g.cloned = bf16[1024]{0} call(%q), to_apply=%called
+}
+
+ENTRY %main (a: bf16[128]) -> bf16[1024] {
+  %a = bf16[128]{0} parameter(0)
+  %c = bf16[128]{0} negate(%a)
+  %s = ((bf16[128]{0}), bf16[1024]{0}) async-start(%c), calls=%wrapped
+  %d = bf16[1024]{0} async-done(%s)
+  ROOT %o = bf16[1024]{0} negate(%d)
+}
+"""
+
+
+def test_a_start_that_runs_what_another_started_continues_that(read: Read) -> None:
+    """The offload to a SparseCore: the collective is called by a start of its own."""
+    matching = match(read(_STARTED), read(_OFFLOADED))
+    given = given_result(matching, Place("main", "s"))
+    assert given is not None
+    assert given.source == Place("main", "gs")
+    assert given.why == "it runs %g, which was %gs"
+
+
+def test_the_step_tells_of_the_start_and_not_that_it_is_synchronous(read: Read) -> None:
+    change = step(read(_STARTED), read(_OFFLOADED))
+    assert "replaced 1 all-gather-start with an async-start" in change.headline
+    assert "`%gs` in `main` became the async-start `%s` and runs as `%g`" in change.headline
+    told = " ".join((change.headline, *change.account))
+    assert "synchronous" not in told
+    assert "added 1 async-start" not in told.lower()

@@ -44,3 +44,11 @@ def test_a_bitcast_with_other_metadata_stays_what_it_was(read: Read) -> None:
     other = _AFTER.replace('bitcast(%a), metadata={op_name="t"}', "bitcast(%a)")
     change = step(read(_BEFORE), read(other), "`algsimp`")
     assert Kind.REPLACED not in {row.kind for row in change.changes}
+
+
+def test_the_bitcasts_between_went_with_it(read: Read) -> None:
+    """None of them was what the new bitcast reads something else instead of."""
+    change = step(read(_BEFORE), read(_AFTER), "`algsimp`")
+    reasons = {row.before.instruction: str(row.reason) for row in change.removed if row.before}
+    assert reasons["bitcast.2"] == reasons["bitcast.3"]
+    assert reasons["bitcast.2"] == "%bitcast.9 has the value of all of them"

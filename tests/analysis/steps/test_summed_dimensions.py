@@ -3,10 +3,11 @@
 import pytest
 from tests.modules import parse_module
 
+from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
-from xlareport.analysis.steps.summed_dimensions import measure_sum
+from xlareport.analysis.steps.summed_dimensions import compare_sums, measure_sum
 
 TEXT = """HloModule m
 
@@ -196,3 +197,43 @@ ENTRY e {{
 }}""")
     line = module.by_name["e"].by_name["v"]
     assert measure_sum(module, Place("e", "v"), line) == size
+
+
+WHOLE_K = """HloModule m
+
+ENTRY e {
+  a = f32[128,784] parameter(0)
+  b = f32[784,512] parameter(1)
+  ROOT d = f32[128,512] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}"""
+SPLIT_K = """HloModule m
+
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+ENTRY e {
+  a = f32[128,784] parameter(0)
+  zero = f32[] constant(0)
+  p = f32[128,800] pad(a, zero), padding=0_0x0_16
+  q = f32[128,8,100] reshape(p)
+  b = f32[784,512] parameter(1)
+  o = f32[800,512] pad(b, zero), padding=0_16x0_0
+  r = f32[8,100,512] reshape(o)
+  k = f32[8,128,512] dot(q, r), lhs_batch_dims={1}, lhs_contracting_dims={2}, \
+rhs_batch_dims={0}, rhs_contracting_dims={1}
+  ROOT s = f32[128,512] reduce(k, zero), dimensions={0}, to_apply=add
+}"""
+
+
+def test_a_sum_that_was_padded_to_be_split_says_so() -> None:
+    """784 is no multiple of the 8 parts of split-K."""
+    matching = match(parse_module(WHOLE_K), parse_module(SPLIT_K))
+    whole, part = Place("e", "d"), Place("e", "k")
+    lines = matching.before.find(*whole), matching.after.find(*part)
+    assert lines[0] is not None
+    assert lines[1] is not None
+    found = compare_sums(matching, (whole, lines[0]), (part, lines[1]))
+    assert str(found[Kind.SUMMED]) == "sums over 784 → 100 elements, padded to 800 in 8 parts"

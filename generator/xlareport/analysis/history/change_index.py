@@ -4,7 +4,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from xlareport.analysis.history.branch_operands import conditionals_given_otherwise
+from xlareport.analysis.history.changed_bodies import holders_of_changed_bodies
 from xlareport.analysis.history.operand_types import retyped_operands
+from xlareport.analysis.history.scattered_updates import scatters_of_other_updates
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 
@@ -21,9 +24,9 @@ class ChangeIndex:
         for number, matching in matchings:
             before.add(number, matching.spoken_of_before)
             after.add(number, matching.spoken_of_after)
-            for reader, reader_after in retyped_operands(matching):
-                before.add(number, (reader,))
-                after.add(number, (reader_after,))
+            for old, new in _with_same_line(matching):
+                before.add(number, (old,))
+                after.add(number, (new,))
             before.add(number, _gone_or_renamed(matching))
             after.add(number, _new_or_renamed(matching))
         self._before: Final[_Numbers] = before.of
@@ -47,6 +50,14 @@ class ChangeIndex:
             if count < len(numbers) and (value is None or numbers[count] < value):
                 value = numbers[count]
         return value
+
+
+def _with_same_line(matching: Matching) -> Iterator[tuple[Place, Place]]:
+    """Yield the places, old and new, that changed though their lines may have stayed the same."""
+    yield from retyped_operands(matching)
+    yield from holders_of_changed_bodies(matching)
+    yield from conditionals_given_otherwise(matching)
+    yield from scatters_of_other_updates(matching)
 
 
 def _gone_or_renamed(matching: Matching) -> Iterator[str]:

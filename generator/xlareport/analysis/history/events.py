@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from xlareport.analysis.history.branch_operands import branch_operands
+from xlareport.analysis.history.changed_bodies import changed_body
 from xlareport.analysis.history.continued import (
     is_in_continued_computation,
     without_dead_clones,
@@ -14,6 +16,7 @@ from xlareport.analysis.history.continued import (
 from xlareport.analysis.history.given_results import GivenResult
 from xlareport.analysis.history.inserted_work import inserted_before
 from xlareport.analysis.history.operand_types import operand_types
+from xlareport.analysis.history.scattered_updates import scattered_updates
 from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.search.pairing import (
     ChangeCause,
@@ -27,8 +30,10 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.steps.constants import is_constant
+from xlareport.analysis.steps.details import Difference
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.later_operands import with_later_operands
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.summed_dimensions import compare_sums
 from xlareport.hlo.model import Instruction
@@ -193,7 +198,9 @@ def events_between(
     """Yield the change between two places that continue each other, if there is any."""
     pairing_event = next(_events_between(matching, number, pairing, places), None)
     inserted = inserted_before(matching, places[1]) if pairing is not None else ""
-    read = _together(operand_types(matching, *places), inserted)
+    body = changed_body(matching, *places)
+    given = branch_operands(matching, *places) or scattered_updates(matching, *places)
+    read = _together(operand_types(matching, *places), given, inserted, body)
     also = tuple(matching.taken_over(places[1]))
     if also:
         names = first_few([f"%{place.instruction}" for place in also], _MOST_NAMES)
@@ -202,12 +209,14 @@ def events_between(
             sources=(*pairing_event.sources, *also)
         )
     if read and pairing_event is None:
-        grade = Grade.MATCHED if inserted or also else Grade.EXACT
+        grade = Grade.MATCHED if inserted or body or also else Grade.EXACT
         sources = (*places[:1], *also)
         yield HistoryEvent(number, Event.CHANGED, places[1], sources, places[1:], grade, read)
     elif pairing_event is not None and read:
         event = Event.CHANGED if pairing_event.event is Event.RENAMED else pairing_event.event
-        yield pairing_event._replace(event=event, why=_together(pairing_event.why, read))
+        known = weakest((pairing_event.confidence, Grade.MATCHED if body else Grade.EXACT))
+        why = _together(pairing_event.why, read)
+        yield pairing_event._replace(event=event, confidence=known, why=why)
     elif pairing_event is not None:
         yield pairing_event
 
@@ -311,9 +320,12 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
         return None
     diff = compare(old, new, matching.computations)
     diff |= compare_sums(matching, (before, old), (after, new))
+    diff = with_later_operands(matching, (before, old), (after, new), diff)
     renamed, metadata = (str(diff.pop(Kind.RENAMED, "")), str(diff.pop(Kind.METADATA, "")))
-    swapped = _swapped(matching, (before, old), (after, new))
-    differences = _together(swapped, *map(str, diff.values()))
+    operands = _operands(matching, (before, old), (after, new))
+    swapped = "operands swapped" if Kind.TURNED in operands else ""
+    read = [operands[kind] for kind in _READ if kind in operands and Kind.ATTRIBUTES in diff]
+    differences = _together(swapped, *map(str, (*diff.values(), *read)))
     if not is_in_continued_computation(matching, before, after):
         event, way = _move_event(matching, before, after)
         return event, _together(way, differences), ""  # inlining adds the op_name of the call
@@ -330,13 +342,18 @@ def _sums_of_part(matching: Matching, before: Place, after: Place) -> str:
     return _together(*map(str, compare_sums(matching, (before, old), (after, new)).values()))
 
 
-def _swapped(
+_READ = (Kind.OPERANDS, Kind.REDIRECTED, Kind.REWIRED)
+
+
+def _operands(
     matching: Matching, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
-) -> str:
-    """Return that a matmul reads its operands in the other order; '' if it does not."""
+) -> Mapping[Kind, Difference]:
+    """Return the changes of what a matmul or convolution reads; empty of anything else.
+
+    It can take in a transpose of an operand, which its dimension numbers show.
+    """
     is_product = before[1].opcode == after[1].opcode in DENSE_PRODUCTS
-    operands = compare_operands(matching, before, after) if is_product else {}
-    return "operands swapped" if Kind.TURNED in operands else ""
+    return compare_operands(matching, before, after) if is_product else {}
 
 
 def _move_event(matching: Matching, before: Place, after: Place) -> tuple[Event, str]:

@@ -1,10 +1,11 @@
-"""New instructions that give the result of an old one: elements of tuples, and moves.
+"""New instructions that give the result of an old one: elements of tuples, moves, and starts.
 
-A reader of both tells. A reshape or a bitcast may be of a value that has other dimensions now, or
-is in another memory: a prefetch. A convert of a constant is that constant in another type.
+A reader of both tells, and what a start runs. A reshape or a bitcast may be of a value that has
+other dimensions now, or is in another memory: a prefetch. A convert of a constant is that constant
+in another type.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from xlareport.analysis.matching.search.pairing import Place, Relation
@@ -15,7 +16,8 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _MOVES = frozenset({"bitcast", "reshape"})
 _CONVERT = "convert"
-_GIVING = _MOVES | {"get-tuple-element", _CONVERT}
+_START = "async-start"
+_GIVING = _MOVES | {"get-tuple-element", _CONVERT, _START}
 _PASSING = _MOVES | {"copy-done", "copy-start"}
 _OF_CONSTANTS = _PASSING | {_CONVERT}
 """Of a constant another type is folded: it is a number of the program, however it is written."""
@@ -33,7 +35,7 @@ class GivenResult(NamedTuple):
 
 
 def given_result(matching: Matching, place: Place) -> GivenResult | None:
-    """Return whose result a new tuple element or move gives; None of what was none before.
+    """Return whose result a new tuple element, move or start gives; None of what was none before.
 
     A reader of both tells, where what gives the element now has taken the old instruction in.
     """
@@ -43,6 +45,8 @@ def given_result(matching: Matching, place: Place) -> GivenResult | None:
     home = matching.after.by_name[place.computation]
     if line.opcode in _MOVES:
         return _moved_back(matching, home, line, _PASSING)
+    if line.opcode == _START:
+        return _started(matching, home, line)
     if line.opcode == _CONVERT:
         is_folded = is_constant(matching.after, place)
         return _moved_back(matching, home, line, _OF_CONSTANTS) if is_folded else None
@@ -54,6 +58,36 @@ def given_result(matching: Matching, place: Place) -> GivenResult | None:
             way = _way_into(matching, source, giver)
             return GivenResult(source, f"gives its result: {way}") if way else None
     return None
+
+
+def _started(matching: Matching, home: Computation, start: Instruction) -> GivenResult | None:
+    """Return the start of the operation that a new start runs, or the operation; None of others.
+
+    The offload to a SparseCore calls a collective, which had a start of its own.
+    """
+    former = matching.computation_before(home.name)
+    for place, line in _roots(matching.after, start):
+        source = matching.partner_before(place)
+        old = None if source is None else matching.before.find(*source)
+        if source is None or old is None or source.computation != former:
+            continue
+        if old.opcode in {line.opcode, f"{line.opcode}-start"}:
+            return GivenResult(source, f"it runs %{line.name}, which was %{old.name}")
+    return None
+
+
+def _roots(module: HloModule, start: Instruction) -> Iterator[tuple[Place, Instruction]]:
+    """Yield the result of what a start runs, and that of each call within it in turn."""
+    line = start
+    for _ in range(_LONGEST):
+        callee = module.callee(line)
+        root = None if callee is None else callee.root
+        if callee is None or root is None:
+            return
+        yield Place(callee.name, root.name), root
+        if root.opcode != "call":
+            return
+        line = root
 
 
 def _read_before(matching: Matching, former: Place, user: Instruction, name: str) -> Place | None:

@@ -135,6 +135,7 @@ _RULES = (
     swaps.reordered,
     passed_runs.converts_past_moves,
     passed_runs.converts_between_moves,
+    masked_pads.masked,
     identity.moved_name,
     manual.split,
     carried_results.carried_results,

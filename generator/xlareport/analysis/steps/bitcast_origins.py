@@ -4,11 +4,12 @@
 of the transpose, and then a bitcast of bitcasts as one. So that one is what the transpose was.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.reasons import Reason
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.kinds import Kind
@@ -29,12 +30,24 @@ def with_bitcast_origins(matching: Matching, changes: Iterable[Change]) -> list[
         if row.kind is Kind.REMOVED and row.balance < 0
         if row.opcodes[0] in _MOVES and row.before is not None
     }
+    taken: dict[Place | None, Reason] = {}
     for number, row in enumerate(rows if moves else ()):
         move = _move_behind(matching, row)
         other = None if move is None else moves.pop(move, None)
         if other is not None:
             rows[number], rows[other] = _exchanged(row, rows[other])
-    return rows
+            taken[move] = rows[number].reason
+    return [_with_chain(matching, row, taken) for row in rows] if taken else rows
+
+
+def _with_chain(matching: Matching, row: Change, taken: Mapping[Place | None, Reason]) -> Change:
+    """Return a change; a removed bitcast of a move that became a bitcast went with it."""
+    if row.kind is not Kind.REMOVED or row.opcodes[0] != _BITCAST or row.before is None:
+        return row
+    home = matching.before.by_name[row.before.computation]
+    line = home.behind(home.by_name.get(row.before.instruction), {_BITCAST}, _FARTHEST)
+    reason = None if line is None else taken.get(Place(home.name, line.name))
+    return row if reason is None else replace(row, reason=reason)
 
 
 def _move_behind(matching: Matching, row: Change) -> Place | None:
@@ -61,7 +74,9 @@ def _exchanged(bitcast: Change, move: Change) -> tuple[Change, Change]:
         kind=Kind.REMOVED,
         kinds=(Kind.REMOVED,),
         after=None,
-        reason=f"%{bitcast.after.instruction} has the value of both" if bitcast.after else "",
+        reason=f"%{bitcast.after.instruction} has the value of all of them"
+        if bitcast.after
+        else "",
         opcodes=(_BITCAST, ""),
         details=(),
         balance=bitcast.balance - 1,

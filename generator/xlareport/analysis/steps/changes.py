@@ -19,6 +19,7 @@ from xlareport.analysis.steps.details import Difference
 from xlareport.analysis.steps.differences import by_weight
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.kinds import LOST, Kind
+from xlareport.analysis.steps.later_operands import with_later_operands
 from xlareport.analysis.steps.numbering import same_but_number
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.promotions import promoted
@@ -63,7 +64,6 @@ class Change(Struct):
     """Members of a new fusion or call that stay outside too: it holds a copy of each."""
     balance: int = 0
     """Instructions that the module gains by it: 1, 0 or -1."""
-
     target: str = ""
     """Of the custom call that is new, was removed, took another's place, or begins its fusion."""
 
@@ -231,6 +231,7 @@ class _Reader:
                 return
         else:
             result |= compare_operands(self._matching, (before, old), (after, new))
+            result = with_later_operands(self._matching, (before, old), (after, new), result)
         result = as_rebuilt(pairing, (old, new), result)
         if result:
             kinds = by_weight(result, new.opcode)

@@ -13,6 +13,7 @@ from xlareport.analysis.matching.search.reasons import (
     InHalves,
     Masked,
     OfCopy,
+    PaddedOnce,
     Regrouped,
 )
 from xlareport.analysis.steps import wording
@@ -148,8 +149,12 @@ def _of_reason(change: Change) -> str:
         return "{old}{where} was inlined into {members}: {reason}"
     if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):
         return "{old}{where} became {new} {reason}"
-    regrouped = change.kind is Kind.REPLACED and isinstance(change.reason, Masked | Regrouped)
-    return "{old}{where} became {new}, {reason}" if regrouped else ""
+    is_known = change.kind is Kind.REPLACED and isinstance(change.reason, _OF_REPLACEMENTS)
+    return "{old}{where} became {new}, {reason}" if is_known else ""
+
+
+_OF_REPLACEMENTS = Masked | PaddedOnce | Regrouped
+"""Reasons that are told of a replacement."""
 
 
 def _opcode(change: Change, side: int) -> str:
@@ -198,6 +203,8 @@ _OF_DIMENSIONS = frozenset(
         "sort",
     }
 )
+_WITH_OPERANDS = frozenset({"convolution", "dot", "reduce"})
+"""Opcodes that say by attributes what a reshape or a transpose of an operand did."""
 _READING = (Kind.OPERANDS, Kind.REDIRECTED, Kind.REWIRED)
 
 
@@ -212,14 +219,14 @@ def _detail(change: Change) -> str:
     message = str(detail)
     if change.kind is Kind.ATTRIBUTES and Kind.CONFIG in change.kinds:
         message += f"; {change.details[change.kinds.index(Kind.CONFIG)]}"
-    if change.kind is Kind.ATTRIBUTES and change.opcodes[1] == "reduce":
+    if change.kind is Kind.ATTRIBUTES and change.opcodes[1] in _WITH_OPERANDS:
         message = "; ".join(map(str, (message, *_read_instead(change))))
     dimensions = _with_attributes(change) if change.kind is Kind.TURNED else ""
     return f"{wording.coded(message)}{_with_shape(change)}{dimensions}"
 
 
 def _read_instead(change: Change) -> list[Difference]:
-    """Return what a reduction reads now: it may have bypassed a reshape, which its numbers show."""
+    """Return what a sum or product reads now: it bypassed a move, which its numbers show."""
     kinds = [kind for kind in change.kinds if kind in _READING]
     return [change.details[change.kinds.index(kind)] for kind in kinds]
 

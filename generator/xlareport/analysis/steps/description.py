@@ -19,6 +19,7 @@ from xlareport.analysis.steps.kinds import Kind, words_of_kinds
 from xlareport.analysis.steps.light_changes import OpcodeCounts, count_light, without_light
 from xlareport.analysis.steps.phrases import phrase
 from xlareport.analysis.steps.refinements import UncalledComputations
+from xlareport.analysis.steps.regrouped_phrases import headline_phrase
 from xlareport.runtime import english, units
 
 _PHRASES_IN_HEADLINE = 3
@@ -76,8 +77,9 @@ def describe_step(step: StepFacts) -> tuple[str, ...]:
     if not kinds:
         return (_quiet(step),)
     every = dict(kinds)
-    phrases = [phrase(kind, every) for kind, _ in kinds if _is_news(kind, every)]
-    message = english.listing([*phrases[:_PHRASES_IN_HEADLINE], *step.header])
+    phrases = [headline_phrase(kind, every) for kind, _ in kinds if _is_news(kind, every)]
+    first = [*filter(None, phrases)][:_PHRASES_IN_HEADLINE]
+    message = english.listing([*first, *step.header])
     headline = f"{step.actor} {_other_scopes(step)}{message}; {example_of(kinds[0][1][0])}."
     return (headline, *_sentences(kinds), *_in_all(step))
 

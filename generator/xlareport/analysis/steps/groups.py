@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.analysis.matching.search.reasons import Resharded
+from xlareport.analysis.matching.search.reasons import PartOfRegrouped, RegroupedInto, Resharded
 from xlareport.analysis.source.scopes import find_layer, mask_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.destinations import IN_LOOP
@@ -285,13 +285,18 @@ def _where_moved(change: Change) -> tuple[bool, ...]:
     return is_taken_in(change), _is_in_branch(change), out, standing
 
 
+def _is_one_of(change: Change, reasons: tuple[type, ...]) -> tuple[bool, ...]:
+    return tuple(isinstance(change.reason, reason) for reason in reasons)
+
+
 _APART: Mapping[Kind, Callable[[Change], object]] = {
-    Kind.ADDED: lambda change: isinstance(change.reason, Resharded),
+    Kind.ADDED: lambda change: _is_one_of(change, (PartOfRegrouped, Resharded)),
     Kind.CLONED: _is_in_loop,
     Kind.INLINED: lambda change: bool(change.members),
     Kind.LAYOUT: _is_tiling,
     Kind.LEFT: lambda change: isinstance(_detail(change), Bypassed),
     Kind.MOVED: _where_moved,
+    Kind.REMOVED: lambda change: _is_one_of(change, (RegroupedInto,)),
     Kind.SHARDING: sharding_verb,
     Kind.SUMMED: _is_summed,
 }

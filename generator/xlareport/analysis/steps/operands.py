@@ -3,8 +3,6 @@
 from collections.abc import Collection, Sequence
 from functools import partial
 
-from msgspec import Struct
-
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.result import Matching
@@ -14,6 +12,15 @@ from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.loop_elements import given_values
+from xlareport.analysis.steps.operand_words import (
+    SAME_TYPE,
+    Operand,
+    folded_move,
+    instead,
+    named_types,
+    operand_name,
+    types_of,
+)
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import COMMUTATIVE, DENSE_PRODUCTS
 from xlareport.runtime import english, units
@@ -29,16 +36,7 @@ _SAME_VALUE = frozenset({"bitcast", "copy", "get-tuple-element", "optimization-b
 _COMPUTING = frozenset({"convolution", "dot", "reduce", "scatter", "sort"})
 """Opcodes of which the element type of an operand matters, apart from that of the result."""
 _HOLDERS = frozenset({"call", "fusion"})
-_SAME_TYPE = ("", "")
 _IN_PARTS = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
-
-
-class Operand(Struct, frozen=True):
-    """An operand: the place of the instruction and the tuple element."""
-
-    place: Place
-    element: str
-    """`2` of `%while#2`; '' where the whole is read."""
 
 
 def compare_operands(
@@ -64,7 +62,7 @@ def compare_operands(
         reads.reverse()
     pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
-    named = _first_few([_instead(was, now, _named_types(matching, was, now)) for was, now in other])
+    named = _first_few([_replacement(matching, was, now, new.opcode) for was, now in other])
     kind = _kind(matching, other)
     if kind is Kind.REDIRECTED and old.opcode in _COMPUTING and _other_types(matching, other):
         kind = Kind.OPERANDS
@@ -77,9 +75,14 @@ def compare_operands(
     return result
 
 
+def _replacement(matching: Matching, was: Operand, now: Operand, reader: str) -> str:
+    types, move = named_types(matching, was, now), folded_move(matching, was, now, reader)
+    return instead(was, now, types, move)
+
+
 def _are_crossed(matching: Matching, read: list[Operand], reads: list[Operand]) -> bool:
     """Return whether one of two operands was made of what is read in the place of the other."""
-    if len(read) != len(_SAME_TYPE) or any(map(partial(_goes_on, matching), read, reads)):
+    if len(read) != len(SAME_TYPE) or any(map(partial(_goes_on, matching), read, reads)):
         return False
     straight, crossed = (
         any(map(partial(_is_derived_from, matching), read, others))
@@ -155,20 +158,20 @@ def _aligned(
     count = units.plural(len(reads), "operand")
     words = [f"uses {count} instead of {len(read)}"] * (len(reads) != len(read))
     if inside:
-        names = [f"%{_operand_name(was)}" for was in inside]
+        names = [f"%{operand_name(was)}" for was in inside]
         more = [f"{len(names) - _NAMED} more"] * (len(names) > _NAMED)
         words.insert(0, f"takes in {english.listing(names[:_NAMED] + more)}")
-    words += _first_few([_instead(was, now, _SAME_TYPE) for was, now in same])
+    words += _first_few([instead(was, now) for was, now in same])
     lost = [was for was in gone if was not in known[0]]
     words += _first_few([_lost(matching, was, reads) for was in lost])
-    words += _first_few([f"also %{_operand_name(now)}" for now in left if now not in known[1]])
+    words += _first_few([f"also %{operand_name(now)}" for now in left if now not in known[1]])
     return ", ".join(words)
 
 
 def _lost(matching: Matching, was: Operand, reads: list[Operand]) -> str:
     """Return that an operand is read no longer, or not as often."""
     again = any(_goes_on(matching, was, now) for now in reads)
-    return f"%{_operand_name(was)} fewer times" if again else f"without %{_operand_name(was)}"
+    return f"%{operand_name(was)} fewer times" if again else f"without %{operand_name(was)}"
 
 
 def _first_few(phrases: list[str]) -> list[str]:
@@ -206,7 +209,7 @@ def _kind(matching: Matching, other: list[tuple[Operand, Operand]]) -> Kind:
 
 def _other_types(matching: Matching, other: list[tuple[Operand, Operand]]) -> bool:
     """Return whether an operand has another element type: a convert was folded, say."""
-    return any(_types(matching, was, now) != _SAME_TYPE for was, now in other)
+    return any(types_of(matching, was, now) != SAME_TYPE for was, now in other)
 
 
 def _is_duplicate(matching: Matching, was: Operand, now: Operand) -> bool:
@@ -224,30 +227,6 @@ def _operand(reader: Place, text: str) -> Operand:
 
 def _goes_on(matching: Matching, was: Operand, now: Operand) -> bool:
     return matching.partner_after(was.place) == now.place and was.element == now.element
-
-
-def _instead(was: Operand, now: Operand, types: tuple[str, str]) -> str:
-    old, new = _operand_name(was), _operand_name(now)
-    before, after = (f" ({name})" if name else "" for name in types)
-    return f"another %{new}{after}" if old == new else f"%{new}{after} instead of %{old}{before}"
-
-
-def _named_types(matching: Matching, was: Operand, now: Operand) -> tuple[str, str]:
-    """Return the types of an operand, as `_types`; elements of tuples are not looked at."""
-    return _SAME_TYPE if was.element or now.element else _types(matching, was, now)
-
-
-def _types(matching: Matching, was: Operand, now: Operand) -> tuple[str, str]:
-    """Return the element types of an operand before and after, '' where they are the same."""
-    old, new = matching.before.find(*was.place), matching.after.find(*now.place)
-    if old is None or new is None or old.shape.element_type == new.shape.element_type:
-        return _SAME_TYPE
-    return old.shape.element_type, new.shape.element_type
-
-
-def _operand_name(operand: Operand) -> str:
-    element = f"#{operand.element}" if operand.element else ""
-    return f"{operand.place.instruction}{element}"
 
 
 def _is_another_event(matching: Matching, was: Operand, now: Operand) -> bool:

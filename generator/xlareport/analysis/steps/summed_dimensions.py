@@ -82,8 +82,40 @@ def compare_sums(
     if was is None or now is None or was == now:
         return {}
     lead = f"{name_reduction(matching.after, after[1])} over "
-    tail = f" elements{_taken_over(matching, before, after)}"
+    parts = _padded(matching, after, was, now)
+    tail = f" elements{parts}{_taken_over(matching, before, after)}"
     return {Kind.SUMMED: ShapeChange(f"{was:,}", f"{now:,}", lead, tail)}
+
+
+def _padded(matching: Matching, after: tuple[Place, Instruction], was: int, now: int) -> str:
+    """Return to how many elements a sum was padded, and in how many parts; '' if in none.
+
+    XLA's split-K pads what it sums over to a multiple of the number of parts.
+    """
+    place, line = after
+    home = matching.after.by_name[place.computation]
+    for name in line.operand_names:
+        pad = home.behind(home.by_name.get(name), REARRANGEMENTS, _MOST_MOVES)
+        if (
+            pad is None
+            or pad.opcode != "pad"
+            or matching.partner_before(Place(home.name, pad.name))
+        ):
+            continue
+        total = _padded_size(home.operand(pad), pad, was)
+        if total is not None and total > now and not total % now:
+            return f", padded to {total:,} in {total // now:,} parts"
+    return ""
+
+
+def _padded_size(source: Instruction | None, pad: Instruction, size: int) -> int | None:
+    """Return what so many elements are with the padding of the only padded dimension."""
+    sizes = zip(source.shape.dimensions if source else (), pad.shape.dimensions, strict=False)
+    grown = [(old, new) for old, new in sizes if old != new]
+    if len(grown) != 1:
+        return None
+    ((old, new),) = grown
+    return None if not old or not new or size % old else size // old * new
 
 
 def _taken_over(

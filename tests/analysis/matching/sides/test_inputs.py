@@ -169,3 +169,43 @@ def test_a_broadcast_of_an_element_repeats_as_much_as_one_of_its_value(read: Rea
     """What `simplify-while-loops` does to a loop of one iteration: the counter is a constant."""
     matching = match(read(_ONCE), read(_INLINED))
     assert matching.partner_after(Place("body", "thin")) == Place("main", "thin.1")
+
+
+_REPEATED = """HloModule m
+
+ENTRY %main (n: s32[], t: f32[100,32]) -> f32[100,32] {
+  %n = s32[] parameter(0)
+  %t = f32[100,32]{1,0} parameter(1)
+  %c = f32[] constant(2)
+  %d = f32[] constant(3)
+  %z = s32[] constant(7)
+  %less = pred[] compare(%n, %z), direction=LT
+LINES  ROOT %out = f32[100,32]{1,0} atan2(%t, %LAST)
+}
+"""
+_FILLED = _REPEATED.replace(
+    "LINES",
+    """  %p = pred[100,32]{1,0} broadcast(%less), dimensions={}
+  %fill.1 = f32[100,32]{1,0} broadcast(%c), dimensions={}
+  %fill.2 = f32[100,32]{1,0} broadcast(%d), dimensions={}
+  %s = f32[100,32]{1,0} select(%p, %fill.1, %fill.2)
+""",
+).replace("LAST", "s")
+_SCALAR = _REPEATED.replace(
+    "LINES",
+    """  %fill.3 = pred[] broadcast(%less), dimensions={}
+  %fill.4 = f32[] broadcast(%c), dimensions={}
+  %fill.5 = f32[] broadcast(%d), dimensions={}
+  %s.1 = f32[] select(%fill.3, %fill.4, %fill.5)
+  %fill.6 = f32[100,32]{1,0} broadcast(%s.1), dimensions={}
+""",
+).replace("LAST", "fill.6")
+
+
+def test_a_broadcast_of_a_scalar_to_itself_is_none_that_repeats_it(read: Read) -> None:
+    """`algsimp` moves broadcasts past a select, and leaves those of scalars."""
+    matching = match(read(_FILLED), read(_SCALAR))
+    for name in ("fill.3", "fill.4", "fill.5"):
+        assert matching.partner_before(Place("main", name)) is None
+    assert matching.partner_before(Place("main", "s.1")) == Place("main", "s")
+    assert matching.partner_before(Place("main", "fill.6")) == Place("main", "p")

@@ -305,7 +305,7 @@ class Additions:
         return f"{link} {new}%{user.instruction.name}{led}"
 
     @cached_property
-    def _known_reasons(self) -> Mapping[Node, str]:
+    def _known_reasons(self) -> Mapping[Node, Reason]:
         """Why parts of regrouped sums, joined pads, and start values of loops were added."""
         search = self._search
         return search.regrouped | list_joined_pads(search) | list_moved_starts(search)

@@ -31,7 +31,12 @@ from xlareport.analysis.matching.search.nodes import (
     same_fill,
 )
 from xlareport.analysis.matching.search.pairing import ChangeCause
-from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING, DoneBy, Reason, WithUser
+from xlareport.analysis.matching.search.reasons import (
+    REDUCED_NOTHING,
+    Reason,
+    RegroupedInto,
+    WithUser,
+)
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.elements import taken_again
 from xlareport.analysis.matching.sides.graph import Node, element_taken, opened_root
@@ -231,7 +236,7 @@ class Removals:
     def _reasons(self, node: Node) -> Iterator[Reason]:
         if node in self._search.regrouped:
             words, whole = self._search.regrouped[node], self._search.regrouped_into[node]
-            yield DoneBy(*place_of(whole), f"replaced by {words}")
+            yield RegroupedInto(*place_of(whole), f"replaced by {words}")
         if reduces_nothing(self._search.before, node):
             yield REDUCED_NOTHING
         users = self._search.before.users.get(node, ())

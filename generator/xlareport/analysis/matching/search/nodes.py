@@ -203,16 +203,23 @@ def same_leaf(here: Side, there: Side, node: Node) -> Node | None:
 def same_fill(here: Side, there: Side, node: Node) -> Node | None:
     """Return the broadcast of an equal constant that a reader's partner reads instead of `node`.
 
-    Its shape may be another; None if `node` broadcasts no constant or no partner reads such a node.
+    Its shape may be another, apart from a scalar, which repeats nothing. None if `node` broadcasts
+    no constant or no partner reads such a node.
     """
     filled = _filled(here, node)
     if filled is None:
         return None
     for user, position in here.users.get(node, ()):
         now = None if user.partner is None else read_at(there, user.partner, position)
-        if now is not None and _filled(there, now) == filled:
+        if now is not None and _filled(there, now) == filled and _are_arrays(node, now):
             return now
     return None
+
+
+def _are_arrays(node: Node, other: Node) -> bool:
+    """Return whether two nodes have dimensions, or neither does."""
+    first, second = (known.instruction.shape.dimensions for known in (node, other))
+    return bool(first) == bool(second)
 
 
 def _filled(side: Side, node: Node) -> Literal | None:

@@ -56,6 +56,17 @@ class Masked(Struct, frozen=True):
         return f"which masks what %{self.cut} cut off"
 
 
+class PaddedOnce(Struct, frozen=True):
+    """A select by a mask in the place of a pad of a pad with another value."""
+
+    pad: str
+    """The name of the only pad now, without `%`."""
+
+    def __str__(self) -> str:
+        """Return `which masks %pad.3, a pad in the place of both`."""
+        return f"which masks %{self.pad}, a pad in the place of both"
+
+
 class FirstIteration(Struct, frozen=True):
     """A copy of a line of a loop's body that does its work in the first iteration."""
 
@@ -174,6 +185,20 @@ class DoneBy(Struct, frozen=True):
         return self.words
 
 
+class RegroupedInto(DoneBy, frozen=True):
+    """The removal of a sum or product within another one, whose terms are grouped otherwise now."""
+
+
+class PartOfRegrouped(Struct, frozen=True):
+    """The addition of a sum or product within one that has the terms of an old one."""
+
+    words: str
+
+    def __str__(self) -> str:
+        """Return `part of %add.2, which adds the terms of %add.1 in another order`."""
+        return f"part of {self.words}"
+
+
 class ComputedElement(Struct, frozen=True):
     """A new sum that is an element of a loop, which the loop counted itself before."""
 
@@ -247,5 +272,7 @@ Reason: TypeAlias = (
     | PartialResults
     | Resharded
     | Masked
+    | PaddedOnce
+    | PartOfRegrouped
     | OfCopy
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct, field
 
 from xlareport.analysis.matching.search.pairing import Place, Relation
-from xlareport.analysis.matching.search.reasons import Reason
+from xlareport.analysis.matching.search.reasons import Reason, Regrouped
 from xlareport.analysis.matching.sides.computations import Correspondence
 from xlareport.analysis.matching.sides.contents import Contents, stem
 from xlareport.analysis.matching.sides.elements import kept_elements
@@ -89,7 +89,7 @@ class Search(Struct):
     """Original and reason of new nodes that a rule recognized as copies of an old node."""
     callers: dict[str, Node] = field(default_factory=dict)
     """The old call by which a computation was paired, by the old name, where a call showed it."""
-    regrouped: dict[Node, str] = field(default_factory=dict)
+    regrouped: dict[Node, Reason] = field(default_factory=dict)
     """Sums and products within regrouped ones, old and new: what is made of the same terms."""
     regrouped_into: dict[Node, Node] = field(default_factory=dict)
     """The new sum or product that has the terms of an old one within a regrouped one."""
@@ -129,7 +129,8 @@ class Search(Struct):
             return False
         if grade is not Grade.EXACT and not unread and live_apart(before, after):
             return False
-        if contradict(self.before, before, self.after, after):
+        others = not isinstance(reason, Regrouped)  # whose terms were compared, in any order
+        if others and contradict(self.before, before, self.after, after):
             return False
         if not anywhere and self.parted is not None and self.parted(before, after):
             return False

@@ -23,6 +23,8 @@ def contradict(before: Side, node: Node, after: Side, other: Node) -> bool:
     line, now = node.instruction, other.instruction
     if line.opcode != now.opcode:
         return False
+    if line.opcode == "broadcast" and _is_one_scalar(line) != _is_one_scalar(now):
+        return True
     if node.constant:
         return _repeat_other_constants(before, node, after, other)
     if line.opcode == "broadcast":
@@ -34,6 +36,11 @@ def contradict(before: Side, node: Node, after: Side, other: Node) -> bool:
         or _compute_of_others(before, node, after, other)
         or _is_behind_exchanged(before, node, after, other)
     )
+
+
+def _is_one_scalar(broadcast: Instruction) -> bool:
+    """Return whether a broadcast gives a scalar as it is, as `algsimp` leaves some."""
+    return not broadcast.shape.dimensions
 
 
 def _repeats(side: Side, node: Node) -> bool:
@@ -56,17 +63,20 @@ def _shape_of(value: NodeElement) -> Shape:
 
 
 def _repeat_other_constants(before: Side, node: Node, after: Side, other: Node) -> bool:
-    """Return whether two nodes move constants of one shape and other values."""
-    ours, theirs = _constant_moved(before, node), _constant_moved(after, other)
-    if ours is None or theirs is None or ours is node.instruction:
+    """Return whether two nodes move constants of one shape and other values.
+
+    A constant becomes a sum or product of constants, where terms are grouped otherwise, but no
+    choice between values.
+    """
+    ours, theirs = (
+        behind(side.graph, (moving, ()), MOVES)[0].instruction
+        for side, moving in ((before, node), (after, other))
+    )
+    if ours.opcode != "constant" or ours is node.instruction:
         return False
+    if theirs.opcode != "constant":
+        return theirs.opcode == "select"
     return ours.shape == theirs.shape and ours.argument != theirs.argument
-
-
-def _constant_moved(side: Side, node: Node) -> Instruction | None:
-    """Return the constant that a node repeats or moves; None if it is made of anything else."""
-    line = behind(side.graph, (node, ()), MOVES)[0].instruction
-    return line if line.opcode == "constant" else None
 
 
 def _read_others(before: Side, node: Node, after: Side, other: Node) -> bool:

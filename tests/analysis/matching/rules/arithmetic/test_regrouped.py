@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.rules.arithmetic.regrouped import regrouped_apart
 from xlareport.analysis.matching.search.pairing import Place
@@ -42,7 +44,7 @@ def test_a_sum_goes_on_as_the_one_of_the_same_terms(read: Read) -> None:
     matching = match(read(_FIRST), read(_SECOND))
     assert matching.partner_after(Place("main", "add.1")) == Place("main", "sub.2")
     made = step(read(_FIRST), read(_SECOND), "`algsimp`")
-    replaced = "replaced 1 add with a subtract, removed 1 subtract and added 1 add"
+    replaced = "replaced 1 add with a subtract and regrouped 1 subtract as 1 add"
     assert f"`algsimp` {replaced}" in made.headline
 
 
@@ -211,3 +213,32 @@ ENTRY %main (x: u32[], a: u32[], b: u32[]) -> u32[] {
     regrouped_apart(search)
     assert search.regrouped[inner] == "%all, which adds the same terms in another order"
     assert search.regrouped_into[inner] is now
+
+
+_FACTORS = """
+HloModule m
+
+ENTRY %main (a: f32[8], b: f32[8], c: f32[8], d: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %c = f32[8]{0} parameter(2)
+  %d = f32[8]{0} parameter(3)
+LINES  ROOT %e = f32[8]{0} exponential(ROOT)
+}
+"""
+
+
+def _product(opcode: str, *lines: tuple[str, str, str]) -> str:
+    text = "".join(f"  %{name} = f32[8]{{0}} {opcode}(%{x}, %{y})\n" for name, x, y in lines)
+    return _FACTORS.replace("LINES", text).replace("ROOT)", f"%{lines[-1][0]})")
+
+
+@pytest.mark.parametrize("opcode", ["add", "multiply"])
+def test_the_whole_of_three_goes_on_though_it_reads_another_value(read: Read, opcode: str) -> None:
+    """((a * b) * c) * d and a * (b * (c * d)) read d and a beside a product."""
+    before = _product(opcode, ("m.1", "a", "b"), ("m.2", "m.1", "c"), ("m.3", "m.2", "d"))
+    after = _product(opcode, ("n.1", "c", "d"), ("n.2", "b", "n.1"), ("n.3", "a", "n.2"))
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "m.3")) == Place("main", "n.3")
+    made = step(read(before), read(after), "`algsimp`")
+    assert f"regrouped 2 {'adds' if opcode == 'add' else 'multiplies'}" in made.headline

@@ -5,7 +5,7 @@ from tests.modules import parse_module
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place
-from xlareport.analysis.matching.search.reasons import Masked
+from xlareport.analysis.matching.search.reasons import Masked, PaddedOnce
 from xlareport.analysis.steps.step import step
 
 _HEAD = """HloModule m
@@ -67,3 +67,49 @@ def test_a_pad_elsewhere_or_with_another_value_is_no_mask(
         Place("main", "whole")
     )
     assert pairing is None or not isinstance(pairing.reason, Masked)
+
+
+_TWICE = """HloModule m
+
+ENTRY main {
+  x = f32[4,8] parameter(0)
+  u = f32[] constant(0)
+  v = f32[] constant(-inf)
+  inner = f32[4,9] pad(x, u), padding=0_0x1_0
+  outer = f32[4,14] pad(inner, v), padding=0_0x0_5
+  ROOT out = f32[4,14] tanh(outer)
+}
+"""
+_ONCE = """HloModule m
+
+ENTRY main {
+  x = f32[4,8] parameter(0)
+  u = f32[] constant(0)
+  v = f32[] constant(-inf)
+  number = s32[4,14] iota(), iota_dimension=1
+  end = s32[] constant(9)
+  ends = s32[4,14] broadcast(end), dimensions={}
+  mask = pred[4,14] compare(number, ends), direction=LT
+  one = f32[4,14] pad(x, u), padding=0_0x1_5
+  fill = f32[4,14] broadcast(v), dimensions={}
+  masked = f32[4,14] select(mask, one, fill)
+  ROOT out = f32[4,14] tanh(masked)
+}
+"""
+
+
+def test_a_pad_of_a_pad_became_a_select_of_one_pad() -> None:
+    """`pad-slice-mover` on TPU: the values that are padded with differ."""
+    before, after = parse_module(_TWICE), parse_module(_ONCE)
+    pairing = match(before, after).pairing_before(Place("main", "outer"))
+    assert pairing is not None
+    assert (pairing.after, pairing.reason) == ((Place("main", "masked"),), PaddedOnce("one"))
+    change = step(before, after, "`pad-slice-mover`")
+    told = " ".join((change.headline, *change.account))
+    assert "became the select `%masked`, which masks `%one`, a pad in the place of both" in told
+
+
+def test_a_select_of_a_pad_of_something_else_is_none_of_these() -> None:
+    before, after = parse_module(_TWICE), parse_module(_ONCE.replace("pad(x, u)", "pad(x, v)"))
+    pairing = match(before, after).pairing_before(Place("main", "outer"))
+    assert pairing is None or not isinstance(pairing.reason, PaddedOnce)

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
 from xlareport.analysis.matching.search.nodes import is_free
-from xlareport.analysis.matching.search.reasons import Regrouped
+from xlareport.analysis.matching.search.reasons import PartOfRegrouped, Regrouped
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
@@ -69,10 +69,10 @@ def regrouped_apart(search: Search) -> None:
 def _note_parts(search: Search, node: Node, other: Node) -> None:
     """Note what the sums or products within an old one and its counterpart are part of."""
     words = _words(node, other)
-    former, parts = _inner(search.before, node), _inner(search.after, other)
+    former, parts = _all_inner(search.before, node), _all_inner(search.after, other)
     search.regrouped.update(dict.fromkeys(former, words))
     search.regrouped_into.update(dict.fromkeys(former, other))
-    search.regrouped.update(dict.fromkeys(parts, f"part of {words}"))
+    search.regrouped.update(dict.fromkeys(parts, PartOfRegrouped(words)))
 
 
 def _opened(side: Side, node: Node) -> Counter[Hashable]:
@@ -117,6 +117,15 @@ def _inner(side: Side, node: Node) -> list[Node]:
     operands = side.graph.operands(node)
     behind = [_behind_broadcasts(side, operand, node, None) for operand in operands]
     return [known[0] for known, _, alone in behind if alone and _is_within(side, known, node)]
+
+
+def _all_inner(side: Side, node: Node) -> list[Node]:
+    """Return the sums within a sum, and those within these, up to a limit."""
+    inner = _inner(side, node)
+    for known in inner:  # which grows
+        if len(inner) < _MOST_TERMS:
+            inner += _inner(side, known)
+    return inner
 
 
 def _is_within(side: Side, operand: NodeElement, whole: Node) -> bool:

@@ -1,6 +1,7 @@
-"""A rule for slices that were padded to their former size, and became a select by a mask.
+"""A rule for slices or pads that were padded, and became a select by a mask.
 
-`pad(slice(x), v)` that puts the part where it was is `select(mask, x, broadcast(v))`.
+`pad(slice(x), v)` that puts the part where it was is `select(mask, x, broadcast(v))`, and
+`pad(pad(x, u), v)` is `select(mask, pad(x, u), broadcast(v))` with one pad.
 """
 
 import re
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from xlareport.analysis.matching.search.nodes import is_free, node_after, read_at, same_shape
-from xlareport.analysis.matching.search.reasons import Masked
+from xlareport.analysis.matching.search.reasons import Masked, PaddedOnce
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
@@ -22,15 +23,19 @@ _MOST_MOVES = 4
 _OPERANDS = 3
 _Key: TypeAlias = tuple[Node | None, tuple[int, ...], Node | None]
 """A value, the element of it that is masked, and the scalar beside it."""
+_Padding: TypeAlias = tuple[Node | None, Node | None, Node | None]
+"""What is padded, and the scalars that it is padded with, the inner first."""
 
 
 def masked(search: Search) -> None:
-    """Pair a pad of a slice with the new select that takes the same part of the same value."""
+    """Pair a pad of a slice or a pad with the new select that takes the same part of a value."""
     pads = [node for node in search.before.open() if node.instruction.opcode == "pad"]
     if not pads:
         return
     search.evaluate()
-    selects = group_by_key(_masks(search))
+    masks = [*_masks(search)]
+    _of_pads(search, pads, [(key[0], node) for key, node in masks])
+    selects = group_by_key(masks)
     for pad in pads:
         cut, filled = _cut(search.before, pad), read_at(search.before, pad, 1)
         if cut is None or filled is None or not is_free(pad):
@@ -40,6 +45,45 @@ def masked(search: Search) -> None:
         alike = [node for node in known if is_free(node) and same_shape(search, pad, node)]
         if len(alike) == 1:
             search.link(pad, alike[0], Grade.MATCHED, Masked(cut[0].instruction.name))
+
+
+def _of_pads(search: Search, pads: list[Node], masks: list[tuple[Node | None, Node]]) -> None:
+    """Pair a pad of a pad with the select by a mask of the only pad that there is now."""
+    once = group_by_key(
+        (key, (value, select))
+        for value, select in masks
+        if value is not None and (key := _padding_by_mask(search, value, select)) is not None
+    )
+    for pad in pads if once else ():
+        inner = read_at(search.before, pad, 0)
+        if inner is None or inner.instruction.opcode != "pad" or not is_free(pad):
+            continue
+        source, scalar = (_after(search, node) for node in _operands(search.before, inner))
+        key = source, scalar, _after(search, read_at(search.before, pad, 1))
+        known = once.get(key, ())
+        alike = [pair for pair in known if is_free(pair[1]) and same_shape(search, pad, pair[1])]
+        if len(alike) == 1:
+            ((value, select),) = alike
+            search.link(pad, select, Grade.MATCHED, PaddedOnce(value.instruction.name))
+
+
+def _padding_by_mask(search: Search, value: Node, select: Node) -> _Padding | None:
+    """Return what a new pad reads, and the scalar that a select puts beside it; None of others."""
+    if value.instruction.opcode != "pad" or not is_free(value):
+        return None
+    others = [node for node, _ in search.after.graph.operands(select)[1:] if node is not value]
+    fill = read_at(search.after, others[0], 0) if others else None
+    source, scalar = _operands(search.after, value)
+    return (source, scalar, fill) if None not in (source, scalar, fill) else None
+
+
+def _after(search: Search, node: Node | None) -> Node | None:
+    return None if node is None else node_after(search, node)
+
+
+def _operands(side: Side, pad: Node) -> tuple[Node | None, Node | None]:
+    """Return what a pad reads, and the scalar that it is padded with."""
+    return read_at(side, pad, 0), read_at(side, pad, 1)
 
 
 def _masks(search: Search) -> Iterator[tuple[_Key, Node]]:

@@ -1,0 +1,60 @@
+"""What is said of an operand that another one took the place of: names, element types, moves."""
+
+from msgspec import Struct
+
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.result import Matching
+from xlareport.hlo.opcode_groups import DENSE_PRODUCTS
+
+SAME_TYPE = ("", "")
+_MOVES = frozenset({"pad", "reverse", "transpose"})
+"""What passes fold into the dimension numbers or the window of a product."""
+
+
+class Operand(Struct, frozen=True):
+    """An operand: the place of the instruction and the tuple element."""
+
+    place: Place
+    element: str
+    """`2` of `%while#2`; '' where the whole is read."""
+
+
+def operand_name(operand: Operand) -> str:
+    """Return the name of an operand, with the element where it is one: `while.1#2`."""
+    element = f"#{operand.element}" if operand.element else ""
+    return f"{operand.place.instruction}{element}"
+
+
+def instead(was: Operand, now: Operand, types: tuple[str, str] = SAME_TYPE, move: str = "") -> str:
+    """Return `%b instead of %a`, with element types that differ, or what move of `%b` `%a` was."""
+    old, new = operand_name(was), operand_name(now)
+    before, after = (f" ({name})" if name else "" for name in types)
+    if old == new:
+        return f"another %{new}{after}"
+    return f"%{new}{after} instead of {f'its {move} ' if move else ''}%{old}{before}"
+
+
+def types_of(matching: Matching, was: Operand, now: Operand) -> tuple[str, str]:
+    """Return the element types of an operand before and after, '' where they are the same."""
+    old, new = matching.before.find(*was.place), matching.after.find(*now.place)
+    if old is None or new is None or old.shape.element_type == new.shape.element_type:
+        return SAME_TYPE
+    return old.shape.element_type, new.shape.element_type
+
+
+def named_types(matching: Matching, was: Operand, now: Operand) -> tuple[str, str]:
+    """Return the types of an operand, as `types_of`; elements of tuples are not looked at."""
+    return SAME_TYPE if was.element or now.element else types_of(matching, was, now)
+
+
+def folded_move(matching: Matching, was: Operand, now: Operand, reader: str) -> str:
+    """Return which move of what a product reads now it read before: `transpose`; '' if none.
+
+    `reader` is its opcode. Its dimension numbers or its window say the same as the move did.
+    """
+    line = matching.before.find(*was.place)
+    if reader not in DENSE_PRODUCTS or line is None or was.element or line.opcode not in _MOVES:
+        return ""
+    source = next(iter(line.operand_names), "")
+    goes_on = matching.partner_after(Place(was.place.computation, source)) == now.place
+    return line.opcode if goes_on and not now.element else ""

@@ -1,0 +1,56 @@
+"""What is said of what a product reads instead of a move, and of element types and elements."""
+
+import pytest
+from tests.modules import parse_module
+
+from xlareport.analysis.history.instruction import SnapshotSequence, history
+from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.steps.operand_words import Operand, instead, operand_name
+from xlareport.analysis.steps.step import step
+
+TRANSPOSED = """HloModule m
+
+ENTRY e {
+  a = f32[128,64] parameter(0)
+  b = f32[32,64] parameter(1)
+  w = f32[64,32] transpose(b), dimensions={1,0}
+  d = f32[128,32] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT o = f32[128,32] negate(d)
+}"""
+FOLDED = TRANSPOSED.replace("  w = f32[64,32] transpose(b), dimensions={1,0}\n", "")
+FOLDED = FOLDED.replace("dot(a, w)", "dot(a, b)")
+FOLDED = FOLDED.replace("rhs_contracting_dims={0}", "rhs_contracting_dims={1}")
+_TOLD = "rhs_contracting_dims: {0} → {1}; uses %b instead of its transpose %w"
+
+
+def test_a_dot_that_takes_in_a_transpose_says_what_it_reads_instead() -> None:
+    change = step(parse_module(TRANSPOSED), parse_module(FOLDED))
+    assert "the transpose `%w` in `e` was folded into `%d`" in change.headline
+    told = "rhs_contracting_dims: {0} → {1}; uses `%b` instead of its transpose `%w`"
+    assert any(told in sentence for sentence in change.account)
+
+
+def test_so_does_its_history() -> None:
+    snapshots = SnapshotSequence([parse_module(TRANSPOSED), parse_module(FOLDED)])
+    events = history(snapshots, 0, Place("e", "d"))
+    assert [event.why for event in events[1:-1]] == [_TOLD]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "types", "move", "words"),
+    [
+        ("a", "b", ("", ""), "", "%b instead of %a"),
+        ("a", "b", ("f32", "bf16"), "", "%b (bf16) instead of %a (f32)"),
+        ("a", "b", ("", ""), "transpose", "%b instead of its transpose %a"),
+        ("a", "a", ("f32", "bf16"), "", "another %a (bf16)"),
+    ],
+)
+def test_words_of_an_operand(
+    was: str, now: str, types: tuple[str, str], move: str, words: str
+) -> None:
+    old, new = (Operand(Place("e", name), "") for name in (was, now))
+    assert instead(old, new, types, move) == words
+
+
+def test_an_element_is_named_with_its_tuple() -> None:
+    assert operand_name(Operand(Place("e", "while"), "2")) == "while#2"
