@@ -121,8 +121,10 @@ def crossed(d, u, i):
 def tower_step(state, batch):
     t, now = state["tables"], state["step"].astype(f32) + 1
     bucket = (batch["item"] * 40503) % Z
-    gap = state["gap"].at[bucket].set(
-        0.95 * state["gap"][bucket] + 0.05 * (now - state["last_seen"][bucket])
+    gap = (
+        state["gap"]
+        .at[bucket]
+        .set(0.95 * state["gap"][bucket] + 0.05 * (now - state["last_seen"][bucket]))
     )
     last_seen = state["last_seen"].at[bucket].max(now)
     log_share = -jnp.log(jnp.maximum(gap[bucket], 1.0))

@@ -66,7 +66,9 @@ def halo(x):
     back = NEAR[..., 2].reshape(1, 4, 6, *[1] * (near.ndim - 3))
     near = jnp.where(back == 1, near[:, :, :, ::-1], near)
     x = jnp.concatenate([near[:, 0][:, :, None], x, near[:, 1][:, :, None]], 2)
-    sides = jnp.pad(near[:, 2:], ((0, 0),) * 3 + ((1, 1),) + ((0, 0),) * (near.ndim - 4), mode="edge")
+    sides = jnp.pad(
+        near[:, 2:], ((0, 0),) * 3 + ((1, 1),) + ((0, 0),) * (near.ndim - 4), mode="edge"
+    )
     return jnp.concatenate([sides[:, 0][:, :, :, None], x, sides[:, 1][:, :, :, None]], 3)
 
 
@@ -204,7 +206,9 @@ def weather_forecast(p, x, fixed, z):
 
 if __name__ == "__main__":
     with jax.set_mesh(mesh):
-        c = jax.jit(weather_train_step, donate_argnums=0).trace(state, fields, fixed, wanted, noise(STEPS))
+        c = jax.jit(weather_train_step, donate_argnums=0).trace(
+            state, fields, fixed, wanted, noise(STEPS)
+        )
         c.lower(lowering_platforms=("tpu",)).compile()
         c = jax.jit(weather_forecast, donate_argnums=1).trace(params, fields, fixed, noise(LEADS))
         c.lower(lowering_platforms=("tpu",)).compile()

@@ -33,8 +33,11 @@ def S(shape, dt, *spec):
 con = lambda x, *s: lax.with_sharding_constraint(x, NamedSharding(mesh, P(*s)))
 grid = lambda x: con(x, "x", "y", None)
 state = dict(
-    at=S((N, 3), f32, ("x", "y")), v=S((N, 3), f32, ("x", "y")), p=S((X, Y, Z), f32, "x", "y"),
-    wall=S((X, Y, Z), jnp.bool_, "x", "y"), time=S((), f32),
+    at=S((N, 3), f32, ("x", "y")),
+    v=S((N, 3), f32, ("x", "y")),
+    p=S((X, Y, Z), f32, "x", "y"),
+    wall=S((X, Y, Z), jnp.bool_, "x", "y"),
+    time=S((), f32),
 )
 size = np.array([X, Y, Z], np.float32)
 corners = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)], np.int32)
@@ -82,7 +85,9 @@ def sweeps(p, b, wet, open_, n):
 
 
 def halves(x, how):
-    return grid(how(x.reshape(x.shape[0] // 2, 2, x.shape[1] // 2, 2, x.shape[2] // 2, 2), (1, 3, 5)))
+    return grid(
+        how(x.reshape(x.shape[0] // 2, 2, x.shape[1] // 2, 2, x.shape[2] // 2, 2), (1, 3, 5))
+    )
 
 
 def doubled(x):
@@ -115,7 +120,10 @@ def fluid_step(state):
     wet = grid(((held > 0) & ~wall).astype(f32))
     speed = jnp.where(paddle, 8 * jnp.cos(state["time"]), 0.0)[:, None, None]
     shut = [wall | shift(wall, a, 1) for a in range(3)]
-    old = [jnp.where(s, speed if a == 0 else 0.0, f) for a, (f, s) in enumerate(zip(faces, shut, strict=True))]
+    old = [
+        jnp.where(s, speed if a == 0 else 0.0, f)
+        for a, (f, s) in enumerate(zip(faces, shut, strict=True))
+    ]
     div = sum(shift(f, a, -1) - f for a, f in enumerate(old)) * wet
     crowd = 0.5 * jnp.maximum(held.astype(f32) - 8, 0) * wet
     b = -(div - crowd) / dt
@@ -138,7 +146,10 @@ def fluid_step(state):
     z = cycle(r, levels)
     more = lambda c: (jnp.max(jnp.abs(c[1])) > 1e-3) & (c[4] < 40)
     p, r, _, _, turns = lax.while_loop(more, turn, (p, r, z, jnp.vdot(r, z), 0))
-    new = [jnp.where(s, f, f - dt * (p - shift(p, a, 1))) for a, (f, s) in enumerate(zip(old, shut, strict=True))]
+    new = [
+        jnp.where(s, f, f - dt * (p - shift(p, a, 1)))
+        for a, (f, s) in enumerate(zip(old, shut, strict=True))
+    ]
     pic = jnp.stack([read(f, at, a) for a, f in enumerate(new)], -1)
     was = jnp.stack([read(f, at, a) for a, f in enumerate(faces)], -1)
     v = 0.05 * pic + 0.95 * (v + pic - was)
@@ -168,10 +179,18 @@ def fluid_picture(at, wall, light):
         new = grid(phi - 0.3 * sign * (jnp.sqrt(square) - 1))
         return new, jnp.max(jnp.abs(new - phi)), n + 1
 
-    phi, *_ = lax.while_loop(lambda c: (c[1] > 0.02) & (c[2] < 50), upwind, (phi, jnp.array(1.0), 0))
+    phi, *_ = lax.while_loop(
+        lambda c: (c[1] > 0.02) & (c[2] < 50), upwind, (phi, jnp.array(1.0), 0)
+    )
     k = jnp.array([0.25, 0.5, 0.25], f32)
     kernel = k[:, None, None, None, None] * k[:, None, None, None] * k[:, None, None]
-    soft = lax.conv_general_dilated(phi[None, ..., None], kernel, (1, 1, 1), "SAME", dimension_numbers=("NDHWC", "DHWIO", "NDHWC"))
+    soft = lax.conv_general_dilated(
+        phi[None, ..., None],
+        kernel,
+        (1, 1, 1),
+        "SAME",
+        dimension_numbers=("NDHWC", "DHWIO", "NDHWC"),
+    )
     soft = grid(jnp.where(wall, 3.0, soft[0, ..., 0]))[..., ::-1]
     inside = soft < 0
     first = jnp.argmax(inside, -1)
@@ -180,7 +199,11 @@ def fluid_picture(at, wall, light):
     normal = normal * lax.rsqrt(jnp.sum(normal**2, -1, keepdims=True) + 1e-6)
     clear = jnp.cumprod(jnp.where(inside, 0.9, 1.0), -1)[..., -1]
     shade = jnp.maximum(normal @ light, 0.1) * (1 - clear)
-    return con(jnp.where(inside.any(-1), shade, 0.0), "x", "y"), first, jnp.histogram(first, bins=Z, range=(0, Z))[0]
+    return (
+        con(jnp.where(inside.any(-1), shade, 0.0), "x", "y"),
+        first,
+        jnp.histogram(first, bins=Z, range=(0, Z))[0],
+    )
 
 
 if __name__ == "__main__":

@@ -202,27 +202,35 @@ def chunk_step(p, server, words, start, count, slot):
         x = con(x + feed(w, x), None, "slot", None)
         (k, ks), (v, vs) = small(k[0]), small(v[0])
         put = lambda c, n: c.at[to, at % SIZE].set(n, mode="drop")
-        return x, dict(k=put(kept["k"], k), v=put(kept["v"], v), ks=put(kept["ks"], ks), vs=put(kept["vs"], vs))
+        return x, dict(
+            k=put(kept["k"], k), v=put(kept["v"], v), ks=put(kept["ks"], ks), vs=put(kept["vs"], vs)
+        )
 
     x, paged = lax.scan(
         block, x, ({n: p[n] for n in STACK}, jnp.arange(L), {n: server[n] for n in PAGED})
     )
     last = norm(x[0, count - 1], p["last"])
     s = jnp.where(p["allowed"][0], (p["words"] @ last).astype(f32), -jnp.inf)
-    return server | paged | dict(
-        table=server["table"].at[slot].set(own),
-        users=users,
-        length=server["length"].at[slot].set(start + count),
-        state=server["state"].at[slot].set(last),
-        word=server["word"].at[slot].set(s.argmax().astype(i32)),
-        rule=server["rule"].at[slot].set(0),
-        alive=server["alive"].at[slot].set(True),
+    return (
+        server
+        | paged
+        | dict(
+            table=server["table"].at[slot].set(own),
+            users=users,
+            length=server["length"].at[slot].set(start + count),
+            state=server["state"].at[slot].set(last),
+            word=server["word"].at[slot].set(s.argmax().astype(i32)),
+            rule=server["rule"].at[slot].set(0),
+            alive=server["alive"].at[slot].set(True),
+        )
     )
 
 
 def guesses(p, server):
     """The words of the tree: its root was chosen before, the others are ranks of the heads."""
-    h = server["state"][:, None] + jax.nn.silu(jnp.einsum("bd,hde->bhe", server["state"], p["guess"]))
+    h = server["state"][:, None] + jax.nn.silu(
+        jnp.einsum("bd,hde->bhe", server["state"], p["guess"])
+    )
     s = con(jnp.einsum("bhd,vd->bhv", h, p["words"]), "slot", None, "model")
     _, best = lax.top_k(s.astype(f32), 3)
     words = best[:, np.maximum(DEPTH - 1, 0), RANK]
@@ -303,7 +311,9 @@ def fork_step(server, source, ended):
     users = server["users"].at[gone].add(-1, mode="drop")
     shared = own[jnp.maximum(source, 0)]
     table = jnp.where(source[:, None] >= 0, shared, jnp.where(ended[:, None], -1, own))
-    users = users.at[jnp.where((source >= 0)[:, None] & (shared >= 0), shared, PAGES)].add(1, mode="drop")
+    users = users.at[jnp.where((source >= 0)[:, None] & (shared >= 0), shared, PAGES)].add(
+        1, mode="drop"
+    )
     pick = lambda a: jnp.where(
         (source >= 0).reshape(-1, *(1,) * (a.ndim - 1)), a[jnp.maximum(source, 0)], a
     )

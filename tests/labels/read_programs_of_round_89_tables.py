@@ -145,7 +145,9 @@ def borders(y, known):
 
 def shuffled(x, y, classes, key):
     kc, ky = jax.random.split(key)
-    x = jax.vmap(lambda t, k: t[:, jnp.argsort(jax.random.uniform(k, (C,)))])(x, jax.random.split(kc, B))
+    x = jax.vmap(lambda t, k: t[:, jnp.argsort(jax.random.uniform(k, (C,)))])(
+        x, jax.random.split(kc, B)
+    )
     order = jax.vmap(lambda k: jnp.argsort(jax.random.uniform(k, (Y,))))(jax.random.split(ky, B))
     fits = order < classes[:, None]
     order = jnp.argsort(jnp.where(fits, order, Y + order), 1)
@@ -170,7 +172,9 @@ def tables_step(state, batch):
     m = jax.tree.map(lambda a, b: 0.95 * a + b, state["m"], g)
     rate = 3e-4 * jnp.minimum(1.0, (state["step"] + 1) / 1000.0)
     new = jax.tree.map(
-        lambda w, a: w * (1 - 0.01 * rate) - rate * a * lax.rsqrt(jnp.mean(a * a) + 1e-12), state["params"], m
+        lambda w, a: w * (1 - 0.01 * rate) - rate * a * lax.rsqrt(jnp.mean(a * a) + 1e-12),
+        state["params"],
+        m,
     )
     slow = lax.cond(
         state["step"] % 5 == 4,
@@ -180,7 +184,9 @@ def tables_step(state, batch):
         new,
     )
     new = jax.tree.map(lambda a, b: jnp.where(state["step"] % 5 == 4, a, b), slow, new)
-    return dict(params=new, slow=slow, m=m, step=state["step"] + 1, key=jax.random.key_data(key)), value
+    return dict(
+        params=new, slow=slow, m=m, step=state["step"] + 1, key=jax.random.key_data(key)
+    ), value
 
 
 def tables_use(p, batch, key):

@@ -228,8 +228,10 @@ def ternary_test(p, exam):
     hits = jax.ops.segment_sum(right, exam["subject"], SUBJECTS)
     count = jax.ops.segment_sum(jnp.ones(Q), exam["subject"], SUBJECTS)
     sure = jax.nn.softmax(mean, -1)
-    bins = jnp.zeros((10, 2)).at[jnp.clip((sure.max(-1) * 10).astype(i32), 0, 9)].add(
-        jnp.stack([right, jnp.ones(Q)], -1)
+    bins = (
+        jnp.zeros((10, 2))
+        .at[jnp.clip((sure.max(-1) * 10).astype(i32), 0, 9)]
+        .add(jnp.stack([right, jnp.ones(Q)], -1))
     )
     return hits, count, bins, jnp.argsort(-mean, -1)
 

@@ -133,7 +133,9 @@ def predict(p, words):
 
 
 def join(p, x, y):
-    return jnp.tanh(x @ p["frames_in"].astype(bf) + y @ p["words_in"].astype(bf)) @ p["head"].astype(bf)
+    return jnp.tanh(x @ p["frames_in"].astype(bf) + y @ p["words_in"].astype(bf)) @ p[
+        "head"
+    ].astype(bf)
 
 
 def lattice(blank, word, frames, count):
@@ -141,7 +143,9 @@ def lattice(blank, word, frames, count):
     u = jnp.arange(U + 1)
     at = jnp.arange(Q + U)[:, None] - u
     fits = (at >= 0) & (at < Q)
-    by_diagonal = lambda x: jnp.where(fits, jnp.moveaxis(x, 0, 2)[jnp.clip(at, 0, Q - 1), u].transpose(2, 0, 1), -1e30)
+    by_diagonal = lambda x: jnp.where(
+        fits, jnp.moveaxis(x, 0, 2)[jnp.clip(at, 0, Q - 1), u].transpose(2, 0, 1), -1e30
+    )
     blank, word = by_diagonal(blank), by_diagonal(word)
 
     def diagonal(alpha, now):
@@ -163,7 +167,12 @@ def loss(p, batch, key):
     where = jnp.broadcast_to(batch["words"][:, None, :, None], (B, Q, U, 1))
     word = jnp.take_along_axis(z[:, :, :-1], where, -1)[..., 0] - total[:, :, :-1]
     there = (jnp.arange(U) < batch["count"][:, None])[:, None]
-    path = lattice(blank, jnp.pad(jnp.where(there, word, -1e30), ((0, 0), (0, 0), (0, 1))), batch["frames"], batch["count"])
+    path = lattice(
+        blank,
+        jnp.pad(jnp.where(there, word, -1e30), ((0, 0), (0, 0), (0, 1))),
+        batch["frames"],
+        batch["count"],
+    )
     small = jax.nn.log_softmax((x @ p["simple"].astype(bf)).astype(f32).max(1))
     bag = jax.nn.one_hot(batch["words"], V).max(1)
     return jnp.mean(path / batch["count"]) - 0.1 * jnp.mean(jnp.sum(small * bag, -1))

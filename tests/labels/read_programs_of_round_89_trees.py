@@ -29,11 +29,17 @@ def S(shape, dt, *spec):
 
 
 con = lambda x, *s: lax.with_sharding_constraint(x, NamedSharding(mesh, P(*s)))
-data = dict(bins=S((N, F), u8, "row", "feature"), label=S((N,), i32, "row"), weight=S((N,), f32, "row"))
+data = dict(
+    bins=S((N, F), u8, "row", "feature"), label=S((N,), i32, "row"), weight=S((N,), f32, "row")
+)
 kinds = dict(category=S((F,), jnp.bool_, "feature"), sign=S((F,), f32, "feature"))
 state = dict(
-    scores=S((N, K), f32, "row"), feature=S((TREES, K, 2 * NODES), i32), goes=S((TREES, K, 2 * NODES, B), jnp.bool_),
-    leaf=S((TREES, K, 2 * NODES), f32), key=S((2,), jnp.uint32), round=S((), i32),
+    scores=S((N, K), f32, "row"),
+    feature=S((TREES, K, 2 * NODES), i32),
+    goes=S((TREES, K, 2 * NODES, B), jnp.bool_),
+    leaf=S((TREES, K, 2 * NODES), f32),
+    key=S((2,), jnp.uint32),
+    round=S((), i32),
 )
 
 
@@ -87,7 +93,12 @@ def grow(bins, g, h, kinds, mask):
         node = jnp.where((split >= 0) & (node >= first), down, node)
         return con(node, "row"), feature, goes, leaf
 
-    start = (jnp.ones(N, i32), jnp.full(2 * NODES, -1), jnp.zeros((2 * NODES, B), bool), jnp.zeros(2 * NODES))
+    start = (
+        jnp.ones(N, i32),
+        jnp.full(2 * NODES, -1),
+        jnp.zeros((2 * NODES, B), bool),
+        jnp.zeros(2 * NODES),
+    )
     node, feature, goes, leaf = lax.fori_loop(0, DEPTH, level, start)
     g_, h_ = jax.ops.segment_sum(g, node, 2 * NODES), jax.ops.segment_sum(h, node, 2 * NODES)
     leaf = jnp.where(jnp.arange(2 * NODES) >= NODES, -0.1 * g_ / (h_ + 1), leaf)
@@ -111,8 +122,12 @@ def trees_round(state, data, kinds):
     scores = con(state["scores"] + move.T, "row", None)
     nll = -jnp.take_along_axis(jax.nn.log_softmax(scores), data["label"][:, None], 1)[:, 0]
     new = dict(
-        scores=scores, feature=put(state["feature"], feature), goes=put(state["goes"], goes),
-        leaf=put(state["leaf"], leaf), key=jax.random.key_data(key), round=now + 1,
+        scores=scores,
+        feature=put(state["feature"], feature),
+        goes=put(state["goes"], goes),
+        leaf=put(state["leaf"], leaf),
+        key=jax.random.key_data(key),
+        round=now + 1,
     )
     return new, (jnp.average(nll, weights=data["weight"]), jnp.sum(feature >= 0, -1))
 
@@ -138,7 +153,9 @@ def area(score, positive):
     s, y = score[order], positive[order].astype(f32)
     new = jnp.concatenate([jnp.ones(1, bool), s[1:] != s[:-1]])
     group = jnp.cumsum(new) - 1
-    rank = jax.ops.segment_sum(jnp.arange(1, N + 1, dtype=f32), group, N) / jnp.maximum(jax.ops.segment_sum(jnp.ones(N), group, N), 1)
+    rank = jax.ops.segment_sum(jnp.arange(1, N + 1, dtype=f32), group, N) / jnp.maximum(
+        jax.ops.segment_sum(jnp.ones(N), group, N), 1
+    )
     n = y.sum()
     return (jnp.sum(rank[group] * y) - n * (n + 1) / 2) / (n * (N - n))
 
@@ -167,5 +184,9 @@ def trees_judge(state, data):
 
 if __name__ == "__main__":
     with jax.set_mesh(mesh):
-        print(len(jax.jit(trees_round, donate_argnums=0).lower(state, data, kinds).compile().as_text()))
+        print(
+            len(
+                jax.jit(trees_round, donate_argnums=0).lower(state, data, kinds).compile().as_text()
+            )
+        )
         print(len(jax.jit(trees_judge).lower(state, data).compile().as_text()))

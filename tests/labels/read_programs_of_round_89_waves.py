@@ -48,7 +48,10 @@ params = dict(
     last=S((D, 1), f32, "width"),
 )
 points = dict(
-    t=S((N,), f32, "point"), x=S((N,), f32, "point"), x0=S((N0,), f32, "point"), u0=S((N0,), f32, "point")
+    t=S((N,), f32, "point"),
+    x=S((N,), f32, "point"),
+    x0=S((N0,), f32, "point"),
+    u0=S((N0,), f32, "point"),
 )
 state = dict(params=params, damp=S((), f32), key=S((2,), jnp.uint32), step=S((), i32))
 
@@ -83,7 +86,9 @@ def slabs(r, t):
     return jnp.exp(-0.1 * jnp.tril(jnp.ones((C, C)), -1) @ mean), of
 
 
-dot = lambda a, b: sum(jnp.vdot(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
+dot = lambda a, b: sum(
+    jnp.vdot(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
+)
 axpy = lambda s, a, b: jax.tree.map(lambda x, y: s * x + y, a, b)
 
 
@@ -125,29 +130,51 @@ def pinn_step(state, d):
     gain = (value - dot(r2, r2)) / (expected + 1e-30)
     p = lax.cond(gain > 0.01, lambda: tried, lambda: p)
     damp = jnp.where(gain > 0.75, damp / 3, jnp.where(gain < 0.25, damp * 4, damp))
-    return state | dict(params=p, damp=jnp.clip(damp, 1e-8, 1e4), step=state["step"] + 1), (value, gain, turns, weights)
+    return state | dict(params=p, damp=jnp.clip(damp, 1e-8, 1e4), step=state["step"] + 1), (
+        value,
+        gain,
+        turns,
+        weights,
+    )
 
 
 def pinn_points(state, d, reference):
     key, a, b, c, e = jax.random.split(jax.random.wrap_key_data(state["key"]), 5)
     t = con(jax.random.uniform(a, (POOL,)), "point")
     x = con(jax.random.uniform(b, (POOL,), minval=-jnp.pi, maxval=jnp.pi), "point")
-    r = jnp.concatenate([jnp.abs(part) for part in lax.map(lambda tx: equation(state["params"], *tx), (t.reshape(8, -1), x.reshape(8, -1)))])
+    r = jnp.concatenate(
+        [
+            jnp.abs(part)
+            for part in lax.map(
+                lambda tx: equation(state["params"], *tx), (t.reshape(8, -1), x.reshape(8, -1))
+            )
+        ]
+    )
     noisy = jnp.log(r + 1e-6) + jax.random.gumbel(c, (POOL,))
     _, new = lax.top_k(noisy, N // 2)
     old = jax.random.permutation(e, N)[: N // 2]
     t2, x2 = jnp.concatenate([d["t"][old], t[new]]), jnp.concatenate([d["x"][old], x[new]])
     t2, x2 = lax.sort((t2, x2), num_keys=1)
-    gt, gx = jnp.meshgrid(jnp.linspace(0, 1, GT), jnp.linspace(-jnp.pi, jnp.pi, GX, endpoint=False), indexing="ij")
+    gt, gx = jnp.meshgrid(
+        jnp.linspace(0, 1, GT), jnp.linspace(-jnp.pi, jnp.pi, GX, endpoint=False), indexing="ij"
+    )
     u = con(net(state["params"], gt.ravel(), gx.ravel()).reshape(GT, GX), "point", None)
     power = lambda u: jnp.mean(jnp.abs(jnp.fft.rfft(u, axis=1)) ** 2, 0)
     off = jnp.sqrt(jnp.sum((u - reference) ** 2, 1) / jnp.sum(reference**2, 1))
-    return dict(d, t=con(t2, "point"), x=con(x2, "point")), jax.random.key_data(key), off, jnp.log(power(u) / power(reference)), jnp.quantile(r, jnp.array([0.5, 0.9, 0.99]))
+    return (
+        dict(d, t=con(t2, "point"), x=con(x2, "point")),
+        jax.random.key_data(key),
+        off,
+        jnp.log(power(u) / power(reference)),
+        jnp.quantile(r, jnp.array([0.5, 0.9, 0.99])),
+    )
 
 
 if __name__ == "__main__":
     with jax.set_mesh(mesh):
         c = jax.jit(pinn_step, donate_argnums=0).trace(state, points)
         print(len(c.lower(lowering_platforms=("cuda",)).compile().as_text()))
-        c = jax.jit(pinn_points, donate_argnums=1).trace(state, points, S((GT, GX), f32, "point", "width"))
+        c = jax.jit(pinn_points, donate_argnums=1).trace(
+            state, points, S((GT, GX), f32, "point", "width")
+        )
         print(len(c.lower(lowering_platforms=("cuda",)).compile().as_text()))
