@@ -58,6 +58,30 @@ def test_a_reduce_that_else_only_dead_code_reads_is_merged(read: Read) -> None:
     assert pairing.relation is Relation.COMBINED
 
 
+def test_reduces_between_which_converts_do_nothing_are_merged(read: Read) -> None:
+    """Whatever else changed: the new one is in a fusion, and reads what is computed otherwise."""
+    before = _BEFORE.replace("reduce(%a,", "reduce(%twice,").replace("reduce(%rows", "reduce(%d")
+    lines = "  %c = f32[8]{0} convert(%rows)\n  %d = f32[8]{0} convert(%c)\n  %all ="
+    before = before.replace("  %all =", lines)
+    before = before.replace("  %rows =", "  %twice = f32[8,4]{1,0} add(%a, %a)\n  %rows =")
+    after = f"""{_HEADS}
+%fused (p: f32[8,4]) -> f32[] {{
+  %p = f32[8,4]{{1,0}} parameter(0)
+  %scaled = f32[8,4]{{1,0}} negate(%p)
+  %none = f32[] constant(0)
+  ROOT %total = f32[] reduce(%scaled, %none), dimensions={{0,1}}, to_apply=%sum.2
+}}
+{_ENTRY}
+  %fusion = f32[] fusion(%a), kind=kLoop, calls=%fused
+  ROOT %out = f32[] negate(%fusion)
+}}
+"""
+    pairing = match(read(before), read(after)).pairing_after(Place("fused", "total"))
+    assert pairing is not None
+    assert pairing.relation is Relation.COMBINED
+    assert {place.instruction for place in pairing.before} == {"rows", "all"}
+
+
 def test_a_reduce_behind_which_another_only_drops_dimensions_goes_on(read: Read) -> None:
     inner = "  %rows = f32[8]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum.1\n"
     outer = "  %all = f32[] reduce(%rows, %zero), dimensions={0}, to_apply=%sum.2\n"
