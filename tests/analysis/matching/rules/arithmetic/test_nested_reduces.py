@@ -120,3 +120,31 @@ ENTRY %main (a: f32[8,1], b: f32[8,4]) -> f32[8,4] {{
     after = "\n".join(lines).replace(old, new).replace("(%b, %wide)", "(%b, %wider)")
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "flat")) == Place("main", "moved")
+
+
+def test_a_reduce_of_one_element_is_not_continued_by_a_sum_over_several(read: Read) -> None:
+    """In a whole compilation the partitioner divides what the inner one reduces."""
+    before = f"""{_HEADS}
+ENTRY %main (a: f32[16,8,4]) -> f32[4] {{
+  %a = f32[16,8,4]{{2,1,0}} parameter(0)
+  %zero = f32[] constant(0)
+  %rows = f32[4]{{0}} reduce(%a, %zero), dimensions={{0,1}}, to_apply=%sum.1
+  %flat = f32[1,1,4]{{2,1,0}} reshape(%rows)
+  %all = f32[4]{{0}} reduce(%flat, %zero), dimensions={{0,1}}, to_apply=%sum.2
+  %half = f32[4]{{0}} negate(%all)
+  ROOT %out = f32[4]{{0}} add(%all, %half)
+}}
+"""
+    after = f"""{_HEADS}
+ENTRY %main (a: f32[2,8,4]) -> f32[4] {{
+  %a = f32[2,8,4]{{2,1,0}} parameter(0)
+  %zero = f32[] constant(0)
+  %turned = f32[2,8,4]{{2,1,0}} sine(%a)
+  %total = f32[4]{{0}} reduce(%turned, %zero), dimensions={{0,1}}, to_apply=%sum.2
+  %half = f32[4]{{0}} negate(%total)
+  ROOT %out = f32[4]{{0}} add(%total, %half)
+}}
+"""
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "rows")) == Place("main", "total")
+    assert matching.partner_after(Place("main", "all")) is None

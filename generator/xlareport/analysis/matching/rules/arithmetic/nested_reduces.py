@@ -45,18 +45,30 @@ def merged_reduces(search: Search) -> None:
 def completed_merges(search: Search) -> None:
     """Combine a reduce with the one that it reads, or that reads it, and that was paired already.
 
-    The new reduce sums up the dimensions of both, and what it reads may have another value.
+    The new reduce sums up the dimensions of both, and what it reads may have another value. If the
+    outer one only dropped dimensions of one element, the new one continues the inner one.
     """
     wholes = {link.before: link.after for link in search.links if _may_be_merged(search, link)}
     for outer, inner in _nested_pairs(search.before) if wholes else ():
         paired = [node for node in (outer, inner) if node in wholes]
         free = [node for node in (outer, inner) if is_free(node)]
-        if len(paired) == len(free) == 1 and _reduces_both(search, outer, inner, wholes[paired[0]]):
-            whole = wholes[paired[0]]
-            search.unlink([link for link in search.links if link.after is whole])
+        if len(paired) != 1 or len(free) != 1:
+            continue
+        whole = wholes[paired[0]]
+        if free == [inner] and reduces_nothing(search.before, outer):
+            _unlink(search, whole)
+            name = outer.instruction.name
+            reason = f"%{name}, which read it, only reduced dimensions of one element"
+            search.link(inner, whole, Grade.MATCHED, reason)
+        elif _reduces_both(search, outer, inner, whole):
+            _unlink(search, whole)
             reason = f"%{whole.instruction.name} reduces the dimensions of both"
             search.combine((outer, inner), whole, Grade.MATCHED, reason)
             outer.token = whole.token
+
+
+def _unlink(search: Search, whole: Node) -> None:
+    search.unlink([link for link in search.links if link.after is whole])
 
 
 def _may_be_merged(search: Search, link: NodePair) -> bool:
