@@ -686,3 +686,66 @@ def test_an_expansion_reads_the_parts_of_a_joined_operand(read: Read) -> None:
     matching = match(read(_JOINED_STATE), read(other))
     known = matching.pairing_before(Place("main", "rng.1"))
     assert known is None or known.relation is not Relation.EXPANDED
+
+
+_IN_HALF = """
+HloModule m
+
+ENTRY %main (a: bf16[8,96]) -> bf16[8,32] {
+  %a = bf16[8,96]{1,0} parameter(0)
+  %part = bf16[8,32]{1,0} slice(%a), slice={[0:8], [0:32]}
+  ROOT %out = bf16[8,32]{1,0} negate(%part)
+}
+"""
+_IN_FULL = """
+HloModule m
+
+ENTRY %main (a: bf16[8,96]) -> bf16[8,32] {
+  %a = bf16[8,96]{1,0} parameter(0)
+  %wide = f32[8,96]{1,0} convert(%a)
+  %taken = f32[8,32]{1,0} slice(%wide), slice={[0:8], [0:32]}
+  %narrow = bf16[8,32]{1,0} convert(%taken)
+  ROOT %out = bf16[8,32]{1,0} negate(%narrow)
+}
+"""
+
+
+def test_what_is_computed_in_another_type_was_not_expanded(read: Read) -> None:
+    matching = match(read(_IN_HALF), read(_IN_FULL))
+    pairing = matching.pairing_before(_at("part"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.EXPANDED
+    assert matching.partner_after(_at("part")) == _at("taken")
+
+
+_MEAN = """
+HloModule m
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+ENTRY %main (a: f32[8]) -> (f32[], f32[]) {
+  %a = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  %eight = f32[] constant(8)
+  %total = f32[] reduce(%a, %zero), dimensions={0}, to_apply=%sum
+  %mean = f32[] divide(%total, %eight)
+  ROOT %out = (f32[], f32[]) tuple(%mean, %eight)
+}
+"""
+
+
+def test_a_sum_over_devices_is_no_part_of_a_division(read: Read) -> None:
+    """The partitioner adds it; another pass multiplies by the reciprocal."""
+    scaled = _MEAN.replace(
+        "  %mean = f32[] divide(%total, %eight)\n",
+        """  %all = f32[] all-reduce(%total), replica_groups={}, to_apply=%sum
+  %share = f32[] constant(0.015625)
+  %scaled = f32[] multiply(%all, %share)
+""",
+    ).replace("tuple(%mean", "tuple(%scaled")
+    pairing = match(read(_MEAN), read(scaled)).pairing_before(_at("mean"))
+    assert pairing is not None
+    assert pairing.after == (_at("scaled"),)
+    assert pairing.relation is Relation.REPLACED

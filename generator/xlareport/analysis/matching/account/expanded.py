@@ -12,6 +12,7 @@ from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import Reason, WithUser
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.passed import dimensions_of
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
 
@@ -44,7 +45,12 @@ def with_expansions(
         known = gone.get(node) or partner.get(place_of(node))
         if known is not None and known.relation in _EXPANDABLE:
             nodes = (result, *parts)
-            _expand(known, nodes, _reason(nodes), new, expanded)
+            itself = _itself(node, nodes)
+            if itself in new:
+                _go_on(known, place_of(itself))
+                expanded.add(id(new[itself]))
+            else:
+                _expand(known, nodes, _reason(nodes), new, expanded)
     new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
     repeated = add_repeated_parts(search, new, (*pairings, *partner.values()))
     expanded.update(map(id, repeated))
@@ -79,6 +85,24 @@ def _expand(
     pairing.relation = Relation.EXPANDED if len(places) > 1 else Relation.REPLACED
     pairing.grade = weakest((pairing.grade, Grade.MATCHED))
     pairing.reason = reason
+
+
+def _itself(node: Node, parts: Iterable[Node]) -> Node | None:
+    """Return the part that does what a node did, alone with its opcode and dimensions.
+
+    It stayed, between converts of a pass that computes in another type, and was not expanded.
+    """
+    line = node.instruction
+    alike = [part for part in parts if part.instruction.opcode == line.opcode]
+    same = [part for part in alike if dimensions_of(part) == line.shape.dimensions]
+    return same[0] if len(alike) == len(same) == 1 and not line.shape.elements else None
+
+
+def _go_on(pairing: Pairing, place: Place) -> None:
+    """Let a pairing say that its instruction goes on, with other work around it."""
+    pairing.after, pairing.relation = (place,), Relation.SAME
+    pairing.grade = weakest((pairing.grade, Grade.MATCHED))
+    pairing.reason = "alone with its opcode and dimensions in what gives its result"
 
 
 def _remove(pairing: Pairing, whole: Node) -> None:

@@ -16,7 +16,7 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
-from xlareport.analysis.matching.sides.families import is_mark
+from xlareport.analysis.matching.sides.families import family_of, is_mark
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
 from xlareport.analysis.matching.sides.inputs import behind
@@ -29,6 +29,7 @@ from xlareport.hlo.opcode_groups import (
     REDUCING_COLLECTIVES,
 )
 from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.knowledge.opcodes import opcode_work
 
 _PASSING = PLAIN | TRANSPARENT
 """Opcodes that compute nothing or only wrap computations, so that they cannot be expanded."""
@@ -200,7 +201,7 @@ def _new_dependencies(
             return None
     if not all(_is_read(search, operand, read, halves) for operand in operands):
         return None
-    own = [part for part in [*parts][1:] if not _is_of_another_op(part, result)]
+    own = [part for part in [*parts][1:] if not _is_beside(node, part, result)]
     return _read_by_themselves(search, result, [*own, *_constants(search, parts, new)])
 
 
@@ -274,6 +275,23 @@ def _is_reader(user: Node, part: Node) -> bool:
     if result is not None:
         return is_root(user) and result is part
     return user.instruction.opcode not in BOUNDARIES or is_root(user)
+
+
+def _is_beside(node: Node, part: Node, result: Node) -> bool:
+    """Return whether another pass put a part there: the partitioner, or one that schedules.
+
+    What works element by element is not expanded into communication between devices or copies.
+    """
+    line = part.instruction
+    sends = family_of(line) == _COLLECTIVE or line.opcode.endswith(_ASYNC)
+    alone = sends and node.instruction.opcode in _ELEMENTWISE
+    return alone or _is_of_another_op(part, result)
+
+
+_COLLECTIVE = "collective"
+_ELEMENTWISE = opcode_work().by_element
+_ASYNC = ("-start", "-done")
+"""Ends of opcodes of what runs meanwhile."""
 
 
 def _is_of_another_op(part: Node, result: Node) -> bool:
