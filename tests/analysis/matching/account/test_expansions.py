@@ -749,3 +749,34 @@ def test_a_sum_over_devices_is_no_part_of_a_division(read: Read) -> None:
     assert pairing is not None
     assert pairing.after == (_at("scaled"),)
     assert pairing.relation is Relation.REPLACED
+
+
+def test_copies_to_another_memory_are_no_part_of_what_they_bring(read: Read) -> None:
+    """A dot of vectors became a sum of products, which a copy brings to its user."""
+    dot = "dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    before = f"""
+HloModule m
+%sum (x: f32[], y: f32[]) -> f32[] {{
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}}
+ENTRY %main (a: f32[8,4], b: f32[4]) -> f32[8] {{
+  %a = f32[8,4]{{1,0}} parameter(0)
+  %b = f32[4]{{0}} parameter(1)
+  %dot = f32[8]{{0}} {dot}
+  ROOT %out = f32[8]{{0}} negate(%dot)
+}}
+"""
+    parts = """  %wide = f32[8,4]{1,0} broadcast(%b), dimensions={1}
+  %products = f32[8,4]{1,0} multiply(%a, %wide)
+  %zero = f32[] constant(0)
+  %total = f32[8]{0} reduce(%products, %zero), dimensions={1}, to_apply=%sum
+  %start = (f32[8]{0:S(1)}, f32[8]{0}, u32[]) copy-start(%total)
+  %done = f32[8]{0:S(1)} copy-done(%start)
+"""
+    after = before.replace(f"  %dot = f32[8]{{0}} {dot}\n", parts).replace("(%dot)", "(%done)")
+    pairing = match(read(before), read(after)).pairing_before(_at("dot"))
+    assert pairing is not None
+    assert pairing.after[0] == _at("total")
+    assert {place.instruction for place in pairing.after}.isdisjoint({"start", "done"})

@@ -792,3 +792,4 @@ def test_no_move_of_data_multiplies_and_no_slice_adds_up(read: Read) -> None:
     assert not could_do_its_work(nodes["dot"], nodes["part"])
     assert not could_do_its_work(nodes["sum"], nodes["first"])
     assert could_do_its_work(nodes["row"], nodes["first"])
+    assert not could_do_its_work(nodes["row"], nodes["sum"])
