@@ -56,9 +56,7 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
             partner = _name_after(matching, before, line, after)
         if partner not in positions:
             continue
-        if partner not in partners or _takes_its_place(
-            matching, (before, before.instructions[partners[partner]], line), after, partner
-        ):
+        if partner not in partners or _goes_on(matching, before, line.name, after, partner):
             partners[partner] = number
     pairs = sorted((number, positions[partner]) for partner, number in partners.items())
     places = [place for _, place in pairs]
@@ -100,29 +98,6 @@ def _goes_on(
 ) -> bool:
     """Return whether the primary partner of an instruction after is that of a name before."""
     return matching.partner_before(Place(after.name, partner)) == (before.name, name)
-
-
-def _takes_its_place(
-    matching: Matching,
-    duplicates: tuple[Computation, Instruction, Instruction],
-    after: Computation,
-    partner: str,
-) -> bool:
-    """Return whether the second of two duplicates is what stands there after, not the first.
-
-    A pass gives what stays the name of what it replaces with it: which reads the same stayed.
-    """
-    before, first, second = duplicates
-    now = after.by_name[partner]
-    stayed = [_reads_as(line, now) for line in (first, second)]
-    if stayed[0] != stayed[1]:
-        return stayed[1]
-    return _goes_on(matching, before, second.name, after, partner)
-
-
-def _reads_as(line: Instruction, now: Instruction) -> bool:
-    """Return whether two lines read the same operands, and the same element of a tuple."""
-    return line.operands == now.operands and line.taken_element == now.taken_element
 
 
 def _rise(places: Sequence[int]) -> bool:

@@ -12,7 +12,7 @@ from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import Reason, WithUser
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.matching.sides.passed import dimensions_of
+from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
 
@@ -88,21 +88,21 @@ def _expand(
 
 
 def _itself(node: Node, parts: Iterable[Node]) -> Node | None:
-    """Return the part that does what a node did, alone with its opcode and dimensions.
+    """Return the part that does what a node did, or a device's share: alone with its opcode.
 
     It stayed, between converts of a pass that computes in another type, and was not expanded.
     """
     line = node.instruction
     alike = [part for part in parts if part.instruction.opcode == line.opcode]
-    same = [part for part in alike if dimensions_of(part) == line.shape.dimensions]
-    return same[0] if len(alike) == len(same) == 1 and not line.shape.elements else None
+    shares = [part for part in alike if is_part(line.shape, part.instruction.shape)]
+    return shares[0] if len(alike) == len(shares) == 1 and not line.shape.elements else None
 
 
 def _go_on(pairing: Pairing, place: Place) -> None:
     """Let a pairing say that its instruction goes on, with other work around it."""
     pairing.after, pairing.relation = (place,), Relation.SAME
     pairing.grade = weakest((pairing.grade, Grade.MATCHED))
-    pairing.reason = "alone with its opcode and dimensions in what gives its result"
+    pairing.reason = "the only one of its opcode in what gives its result"
 
 
 def _remove(pairing: Pairing, whole: Node) -> None:

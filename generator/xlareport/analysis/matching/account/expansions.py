@@ -6,12 +6,14 @@ A sum over devices of another framework op than the result's is no part of it.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from xlareport.analysis.matching.account.passed_values import behind_transfers
 from xlareport.analysis.matching.account.word_halves import written
 from xlareport.analysis.matching.search.nodes import (
     is_free,
     is_root,
     node_after,
     same_shape,
+    target_of,
 )
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
@@ -123,6 +125,8 @@ def _candidates(
         for user, position in search.before.users.get(node, ()):
             read = () if user.partner is None else search.after.graph.operands(user.partner)
             now, path = read[position] if position < len(read) else (None, ())
+            if now is not None and _is_brought(now):
+                now = behind_transfers(search.after, now)
             if now is not None and now in new and _may_give(node, now, path):
                 yield node, now
                 break
@@ -280,14 +284,24 @@ def _is_reader(user: Node, part: Node) -> bool:
 def _is_beside(node: Node, part: Node, result: Node) -> bool:
     """Return whether another pass put a part there: the partitioner, or one that schedules.
 
-    What works element by element is not expanded into communication between devices or copies.
+    What works element by element is not expanded into communication between devices, nothing into
+    copies to another memory.
     """
     line = part.instruction
+    if _is_brought(part):
+        return True
     sends = family_of(line) == _COLLECTIVE or line.opcode.endswith(_ASYNC)
     alone = sends and node.instruction.opcode in _ELEMENTWISE
     return alone or _is_of_another_op(part, result)
 
 
+def _is_brought(node: Node) -> bool:
+    """Return whether a node is of a copy to another memory that runs meanwhile."""
+    return node.instruction.opcode in _BRINGING or target_of(node) == _JOIN
+
+
+_BRINGING = frozenset({"copy-done", "copy-start", "slice-done", "slice-start"})
+_JOIN = "ConcatBitcast"
 _COLLECTIVE = "collective"
 _ELEMENTWISE = opcode_work().by_element
 _ASYNC = ("-start", "-done")

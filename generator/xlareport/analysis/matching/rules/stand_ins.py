@@ -69,10 +69,12 @@ def could_do_its_work(node: Node, other: Node) -> bool:
 
 
 def _only_moves(node: Node, other: Node) -> bool:
-    """Return whether a move or a fill has the place of a product or of a sum."""
+    """Return whether a move or a fill has the place of a product or a sum, or a sum of a move."""
     if opcode_of(other) in MOVES - _FILLS and opcode_of(node) in DENSE_PRODUCTS:
         return True
     if (opcode_of(node), opcode_of(other)) == ("reduce", "slice"):
+        return True
+    if opcode_of(node) in REARRANGEMENTS and opcode_of(other) == "reduce":
         return True
     is_product = family_of(node.instruction) == "product" and not node.constant
     return is_product and _fills_otherwise(other)

@@ -1,6 +1,7 @@
 """A rule for a reduce of a reduce that became one reduce over the dimensions of both."""
 
 from collections.abc import Hashable, Iterator
+from math import prod
 
 from xlareport.analysis.matching.rules.heavy.products import reducer
 from xlareport.analysis.matching.search.nodes import is_free, same_count
@@ -75,18 +76,23 @@ def _may_be_merged(search: Search, link: NodePair) -> bool:
     """Return whether a reduce became one that sums up other dimensions."""
     if not (_is_reduce(link.before) and _is_reduce(link.after)) or link.before.kept:
         return False
-    sizes = (_sizes_reduced(search.before, link.before), _sizes_reduced(search.after, link.after))
-    return sorted(sizes[0]) != sorted(sizes[1])
+    counts = _summands(search.before, link.before), _summands(search.after, link.after)
+    return counts[0] != counts[1]
+
+
+def _summands(side: Side, node: Node) -> int:
+    """Return how many elements a reduce sums up for each of its result."""
+    return prod(_sizes_reduced(side, node))
 
 
 def _reduces_both(search: Search, outer: Node, inner: Node, whole: Node) -> bool:
     """Return whether a new reduce gives what an outer one gave, of the dimensions of both."""
     reducers = {reducer(search.before, node) for node in (outer, inner)}
-    sizes = _sizes_reduced(search.before, outer) + _sizes_reduced(search.before, inner)
+    count = _summands(search.before, outer) * _summands(search.before, inner)
     return (
         reducers == {reducer(search.after, whole)}
         and same_count(outer, whole)
-        and sorted(sizes) == sorted(_sizes_reduced(search.after, whole))
+        and count == _summands(search.after, whole)
     )
 
 
