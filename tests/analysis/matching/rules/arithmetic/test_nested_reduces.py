@@ -148,3 +148,29 @@ ENTRY %main (a: f32[2,8,4]) -> f32[4] {{
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "rows")) == Place("main", "total")
     assert matching.partner_after(Place("main", "all")) is None
+
+
+def test_a_reduce_of_one_element_is_no_duplicate_of_what_it_reads(read: Read) -> None:
+    """It has the value of the reduce that it reads, which goes on in a fusion."""
+    before = f"""{_HEADS}
+ENTRY %main (a: f32[8,4]) -> f32[4] {{
+  %a = f32[8,4]{{1,0}} parameter(0)
+  %zero = f32[] constant(0)
+  %rows = f32[4]{{0}} reduce(%a, %zero), dimensions={{0}}, to_apply=%sum.1
+  %flat = f32[1,4]{{1,0}} reshape(%rows)
+  %all = f32[4]{{0}} reduce(%flat, %zero), dimensions={{0}}, to_apply=%sum.2
+  ROOT %out = f32[4]{{0}} negate(%all)
+}}
+"""
+    after = f"""{_HEADS}
+ENTRY %main (a: f32[8,4]) -> f32[4] {{
+  %a = f32[8,4]{{1,0}} parameter(0)
+  %zero = f32[] constant(0)
+  %all.1 = f32[4]{{0}} reduce(%a, %zero), dimensions={{0}}, to_apply=%sum.1
+  ROOT %out = f32[4]{{0}} negate(%all.1)
+}}
+"""
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "all"))
+    assert pairing is not None
+    assert pairing.relation is Relation.REMOVED
+    assert pairing.reason == "it only reduced dimensions of one element"
