@@ -780,3 +780,72 @@ ENTRY %main (a: f32[8,4], b: f32[4]) -> f32[8] {{
     assert pairing is not None
     assert pairing.after[0] == _at("total")
     assert {place.instruction for place in pairing.after}.isdisjoint({"start", "done"})
+
+
+_SCATTER = """
+HloModule m
+%put (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  ROOT %y = f32[] parameter(1)
+}
+ENTRY %main (a: f32[8], i: s32[4,1], u: f32[4]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[4,1]{1,0} parameter(1)
+  %u = f32[4]{0} parameter(2)
+  %scatter = f32[8]{0} scatter(%a, %i, %u), to_apply=%put
+  ROOT %out = f32[8]{0} negate(%scatter)
+}
+"""
+_AS_LOOP = """
+HloModule m
+%body (p: (s32[], f32[8], s32[4,1], f32[4])) -> (s32[], f32[8], s32[4,1], f32[4]) {
+  %p = (s32[], f32[8]{0}, s32[4,1]{1,0}, f32[4]{0}) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %o = f32[8]{0} get-tuple-element(%p), index=1
+  %j = s32[4,1]{1,0} get-tuple-element(%p), index=2
+  %v = f32[4]{0} get-tuple-element(%p), index=3
+  %one = s32[] constant(1)
+  %next = s32[] add(%n, %one)
+  %part = f32[1]{0} dynamic-slice(%v, %n), dynamic_slice_sizes={1}
+  %put = f32[8]{0} dynamic-update-slice(%o, %part, %n)
+  ROOT %t = (s32[], f32[8]{0}, s32[4,1]{1,0}, f32[4]{0}) tuple(%next, %put, %j, %v)
+}
+%condition (q: (s32[], f32[8], s32[4,1], f32[4])) -> pred[] {
+  %q = (s32[], f32[8]{0}, s32[4,1]{1,0}, f32[4]{0}) parameter(0)
+  %m = s32[] get-tuple-element(%q), index=0
+  %four = s32[] constant(4)
+  ROOT %less = pred[] compare(%m, %four), direction=LT
+}
+ENTRY %main (a: f32[8], i: s32[4,1], u: f32[4]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[4,1]{1,0} parameter(1)
+  %u = f32[4]{0} parameter(2)
+  %none = s32[] constant(0)
+  %start = (s32[], f32[8]{0}, s32[4,1]{1,0}, f32[4]{0}) tuple(%none, %a, %i, %u)
+  %while = (s32[], f32[8]{0}, s32[4,1]{1,0}, f32[4]{0}) while(%start), LOOP
+  %result = f32[8]{0} get-tuple-element(%while), index=1
+  ROOT %out = f32[8]{0} negate(%result)
+}
+""".replace("LOOP", "condition=%condition, body=%body")
+
+
+def test_the_body_of_a_loop_that_an_instruction_became_is_part_of_the_expansion(
+    read: Read,
+) -> None:
+    pairing = match(read(_SCATTER), read(_AS_LOOP)).pairing_before(_at("scatter"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    inside = {Place("body", "put"), Place("body", "part"), Place("condition", "less")}
+    assert {_at("while"), *inside} <= {*pairing.after}
+
+
+def test_a_fusion_holds_what_goes_on_between_its_converts(read: Read) -> None:
+    fused = _IN_FULL.replace("ENTRY %main", "%fused").replace("ROOT %out", "%out", 1)
+    lines = [line for line in fused.splitlines() if "%out" not in line]
+    body = "\n".join(lines).replace("  %narrow", "  ROOT %narrow")
+    entry = _IN_HALF[_IN_HALF.index("ENTRY") :].replace("%part =", "%fusion =")
+    entry = entry.replace(
+        "slice(%a), slice={[0:8], [0:32]}", "fusion(%a), kind=kLoop, calls=%fused"
+    )
+    made = step(read(_IN_HALF), read(body + "\n" + entry.replace("(%part)", "(%fusion)")))
+    assert "created 1 fusion from 1 instruction" in made.headline
