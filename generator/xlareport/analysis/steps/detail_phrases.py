@@ -14,9 +14,9 @@ def carried(groups: Sequence[ChangeGroup]) -> str:
     details = [change.details[0] for group in groups for change in group.changes]
     carried_now = [detail for detail in details if isinstance(detail, ElementsChange)]
     counts = [elements.after - elements.before for elements in carried_now]
-    fewer = [-n for n in counts if n < 0] + [each.dropped for each in carried_now if each.dropped]
+    fewer = [-n for n in counts if n < 0] + [loop.dropped for loop in carried_now if loop.dropped]
     more = [
-        each.after - each.before + each.dropped for each in carried_now if each.after > each.before
+        loop.after - loop.before + loop.dropped for loop in carried_now if loop.after > loop.before
     ]
     parts = [
         f"{verb} {units.plural(sum(part), 'element')} {of} {units.plural(len(part), 'loop')}"
