@@ -174,3 +174,19 @@ ENTRY %main (a: f32[8,4]) -> f32[4] {{
     assert pairing is not None
     assert pairing.relation is Relation.REMOVED
     assert pairing.reason == "it only reduced dimensions of one element"
+
+
+def test_a_reduce_that_is_read_behind_a_convert_too_is_not_merged(read: Read) -> None:
+    """TensorFlow asks for the size of what it sums up: the inner one stays."""
+    lines = (
+        "  %d = f32[8]{0} convert(%rows)\n  %size = u32[] get-dimension-size(%d), dimensions={0}"
+    )
+    before = _BEFORE.replace("reduce(%rows", "reduce(%d").replace("  %all =", f"{lines}\n  %all =")
+    before = before.replace("negate(%all)", "add(%all, %size)")
+    inner = "  %rows = f32[8]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum.1\n"
+    size = "  %size = u32[] get-dimension-size(%rows), dimensions={0}\n"
+    after = _AFTER.replace("  %all =", f"{inner}{size}  %whole =").replace(
+        "negate(%all)", "add(%whole, %size)"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "rows")) == Place("main", "rows")

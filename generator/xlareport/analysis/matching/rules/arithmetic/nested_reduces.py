@@ -130,11 +130,12 @@ def _nested(side: Side) -> Iterator[tuple[Node, Node]]:
 
 
 def _nested_pairs(side: Side) -> Iterator[tuple[Node, Node]]:
-    """Yield each reduce that reads another one, which has no other live users, and that."""
+    """Yield each reduce that reads another one, which nothing else live reads, and that."""
     for outer in side.nodes:
-        inner = _value_reduced(side, outer)[0] if _is_reduce(outer) else outer
+        chain = _chain_reduced(side, outer) if _is_reduce(outer) else []
+        inner = chain[-1][0] if chain else outer
         nested = inner is not outer and _is_reduce(inner)
-        if nested and _has_one_live_user(side, inner):
+        if nested and all(_has_one_live_user(side, node) for node, _ in chain):
             yield outer, inner
 
 
@@ -150,14 +151,22 @@ def _is_reduce(node: Node) -> bool:
 
 def _value_reduced(side: Side, node: Node) -> NodeElement:
     """Return what a reduce reads, behind reshapes and converts to the type that it has."""
-    value: NodeElement = node, ()
+    chain = _chain_reduced(side, node)
+    return chain[-1] if chain else (node, ())
+
+
+def _chain_reduced(side: Side, node: Node) -> list[NodeElement]:
+    """Return what a reduce reads, behind each reshape and convert to the type that it has."""
+    chain: list[NodeElement] = []
     for _ in range(_MOST_RESHAPES):
-        operands = side.graph.operands(value[0])
-        value = operands[0] if operands else value
-        read, path = value
-        if path or not _is_idle(side, read):
+        operands = side.graph.operands(node)
+        if not operands:
             break
-    return value
+        chain.append(operands[0])
+        node, path = operands[0]
+        if path or not _is_idle(side, node):
+            break
+    return chain
 
 
 def _is_idle(side: Side, node: Node) -> bool:
