@@ -66,6 +66,23 @@ def test_a_loop_with_fewer_elements_is_told_without_its_tuples(read: Read) -> No
 def test_a_loop_that_is_given_more_gains_elements(read: Read) -> None:
     made = step(read(_loop(_TWO, "")), read(_loop(_THREE, ", %a")), "`licm`")
     assert "added 1 element to 1 loop" in made.headline
+    assert "2 elements → 3 elements, with 1 more of f32[8]" in made.headline
+
+
+def test_elements_that_a_loop_gains_and_drops_are_counted_apart(read: Read) -> None:
+    four = "(s32[], f32[8], pred[4], pred[4])"
+    before = read(_loop("(s32[], f32[8], s32[])", ", %zero").replace("%wave, %zero", "%wave, %one"))
+    made = step(before, read(_loop(four, ", %m, %m")))
+    assert "dropped 1 element of 1 loop and added 2 elements to 1 loop" in made.headline
+    assert ", with 2 more of pred[4] and 1 fewer of s32[]" in made.headline
+
+
+def test_an_element_of_another_shape_may_be_one_that_stayed(read: Read) -> None:
+    four = "(s32[], f32[8], f32[2,4], pred[4])"
+    made = step(read(_loop(_THREE, ", %a")), read(_loop(four, ", %b, %m")))
+    words = " ".join((made.headline, *made.account))
+    assert "with 1 more of f32[2,4], 1 more of pred[4] and 1 fewer of f32[8]" in words
+    assert "dropped" not in words
 
 
 def test_a_tuple_of_no_loop_has_another_shape(read: Read) -> None:

@@ -121,6 +121,14 @@ def test_combined_ones_are_counted_before_and_after() -> None:
     assert say(Kind.COMBINED, other) == "combined 3 instructions into 1"
 
 
+def test_one_of_which_copies_were_combined_is_not_counted_as_several() -> None:
+    """A dot of a computation that several calls run, each with a result of its own."""
+    of_calls = replace(
+        change(Kind.COMBINED, "dot.1"), opcodes=("dot", "dot"), members=(Place("body", "dot.1"),)
+    )
+    assert say(Kind.COMBINED, of_calls) == "combined copies of 1 dot into 1"
+
+
 def test_calls_are_inlined_and_loops_unrolled() -> None:
     members = Place("main", "a"), Place("main", "b")
     call = replace(change(Kind.INLINED, "call"), opcodes=("call", ""), members=members)

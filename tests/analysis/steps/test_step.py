@@ -725,3 +725,28 @@ def test_a_computation_whose_original_is_still_there_was_not_renamed(read: Read)
     assert "renamed 1 computation" in renamed.headline
     cloned = step(read(_APPLIED), read(after.replace(body, body + clone)))
     assert "renamed" not in " ".join((cloned.headline, *cloned.account))
+
+
+_CALLED = """
+HloModule m
+%where (p: pred[8], x: f32[8]) -> f32[8] {
+  %p = pred[8]{0} parameter(0)
+  %x = f32[8]{0} parameter(1)
+  %zero = f32[] constant(0)
+  %zeros = f32[8]{0} broadcast(%zero), dimensions={}
+  ROOT %chosen = f32[8]{0} select(%p, %x, %zeros)
+}
+ENTRY %main (m: pred[8], a: f32[8]) -> f32[8] {
+  %m = pred[8]{0} parameter(0)
+  %a = f32[8]{0} parameter(1)
+  ROOT %call = f32[8]{0} call(%m, %a), to_apply=%where
+}
+"""
+
+
+def test_a_computation_is_not_renamed_to_what_a_fusion_holds(read: Read) -> None:
+    fused = _CALLED.replace("where", "fused").replace(
+        "call(%m, %a), to_apply=", "fusion(%m, %a), kind=kLoop, calls="
+    )
+    change = step(read(_CALLED), read(fused))
+    assert "renamed" not in " ".join((change.headline, *change.account))

@@ -3,6 +3,7 @@
 Its tuples and the parameters of its body and condition have as many elements as the loop itself.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -14,8 +15,11 @@ from xlareport.analysis.steps.details import ElementsChange
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
+from xlareport.runtime import english
 
 _LOOP = "while"
+_MOST_NAMED = 4
+"""Kinds of elements of which a loop carries more or fewer; more are not listed."""
 _FOLLOWING = frozenset({("parameter", "parameter"), ("tuple", "tuple")})
 
 
@@ -47,7 +51,35 @@ def _counted(matching: Matching, change: Change) -> ElementsChange | None:
     if old is None or new is None or not (_is_flat(old.shape) and _is_flat(new.shape)):
         return None
     counts = len(old.shape.elements), len(new.shape.elements)
-    return None if counts[0] == counts[1] else ElementsChange(*counts)
+    if counts[0] == counts[1]:
+        return None
+    return _named(ElementsChange(*counts), _kinds(old.shape), _kinds(new.shape))
+
+
+_Sizes = Counter[tuple[str, int | None]]
+"""Numbers of elements by type and sizes, and by how many numbers each has."""
+
+
+def _kinds(shape: Shape) -> _Sizes:
+    return Counter((element.plain, element.element_count) for element in shape.elements)
+
+
+def _named(change: ElementsChange, old: _Sizes, new: _Sizes) -> ElementsChange:
+    """Return the change of a loop that carries more now, with what it carries more and less of.
+
+    An element of another shape, of as many numbers, may be one that stayed: none was dropped.
+    """
+    more, fewer = new - old, old - new
+    if change.after < change.before or len(more) + len(fewer) > _MOST_NAMED:
+        return change
+    words = [
+        f"{count} {word} of {shape}"
+        for kinds, word in ((more, "more"), (fewer, "fewer"))
+        for (shape, _), count in kinds.items()
+    ]
+    may_have_stayed = {count for _, count in more} & {count for _, count in fewer}
+    dropped = 0 if may_have_stayed else fewer.total()
+    return replace(change, words=f", with {english.listing(words)}", dropped=dropped)
 
 
 def _is_flat(shape: Shape) -> bool:

@@ -145,6 +145,8 @@ def _of_reason(change: Change) -> str:
     """Return the template of what its reason says; empty for others."""
     if change.kind is Kind.SPLIT and is_summed_product(change.opcodes):
         return "{old}{where} became {members}"
+    if change.kind is Kind.COMBINED and len(change.members) == 1:
+        return "{new}{where} combines copies of {members}"
     if isinstance(change.reason, BothBranches):
         return "{old}{where} was inlined into {members}: {reason}"
     if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):

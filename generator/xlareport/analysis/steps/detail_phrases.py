@@ -14,7 +14,10 @@ def carried(groups: Sequence[ChangeGroup]) -> str:
     details = [change.details[0] for group in groups for change in group.changes]
     carried_now = [detail for detail in details if isinstance(detail, ElementsChange)]
     counts = [elements.after - elements.before for elements in carried_now]
-    fewer, more = [-n for n in counts if n < 0], [n for n in counts if n > 0]
+    fewer = [-n for n in counts if n < 0] + [loop.dropped for loop in carried_now if loop.dropped]
+    more = [
+        loop.after - loop.before + loop.dropped for loop in carried_now if loop.after > loop.before
+    ]
     parts = [
         f"{verb} {units.plural(sum(part), 'element')} {of} {units.plural(len(part), 'loop')}"
         for verb, part, of in (("dropped", fewer, "of"), ("added", more, "to"))

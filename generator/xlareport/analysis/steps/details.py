@@ -41,6 +41,8 @@ class ElementsChange(Struct, frozen=True):
     after: int
     words: str = ""
     """Which are gone: `, without element 5 (same as 4)`."""
+    dropped: int = 0
+    """Elements that are gone of a loop that carries more now; 0 if that is not known."""
 
     def __str__(self) -> str:
         """Return the change as plain text."""

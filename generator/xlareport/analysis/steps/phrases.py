@@ -132,12 +132,14 @@ def _into(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _combined(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many were combined into how many."""
+    """Return how many were combined into how many; of one, the copies that its calls give."""
     counts: Counter[str] = Counter()
     for group in groups:
         before, after = group.opcodes
         counts[wording.noun(before) if before == after else "instruction"] += group.members
-    return f"combined {wording.counted(list(counts.items()))} into {sum(g.count for g in groups):,}"
+    wholes = sum(group.count for group in groups)
+    of_calls = "copies of " if counts.total() <= wholes else ""
+    return f"combined {of_calls}{wording.counted(list(counts.items()))} into {wholes:,}"
 
 
 def _cloned(groups: Sequence[ChangeGroup]) -> str:

@@ -1,7 +1,7 @@
 """Steps: what the compiler did between two snapshots, in words, figures and changes."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.result import LooseMatching, Matching
-from xlareport.analysis.matching.sides.facts import facts_of
+from xlareport.analysis.matching.sides.facts import facts_of, holders_of
 from xlareport.analysis.steps.applied_computations import with_applied_computations
 from xlareport.analysis.steps.bitcast_origins import with_bitcast_origins
 from xlareport.analysis.steps.boundaries import NOBODY
@@ -39,7 +39,7 @@ from xlareport.analysis.steps.taken_in import with_taken_in
 from xlareport.analysis.steps.undone import with_undone_transposes
 from xlareport.analysis.steps.unused_additions import with_unused_additions
 from xlareport.analysis.steps.wrapped_calls import with_wrapped_calls
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import HloModule, Instruction
 from xlareport.runtime.remembered import remembered
 
 
@@ -183,11 +183,24 @@ def _renamed(matching: Matching) -> tuple[tuple[str, str], ...]:
 
 
 def _with_new_names(matching: Matching) -> list[tuple[str, str]]:
-    """Return the old and new names of computations, but of those whose original is still there."""
-    kept = matching.after.by_name
-    return [
-        (old, new) for old, new in matching.computations.items() if old != new and old not in kept
-    ]
+    """Return the old and new names of computations, but of those whose original is still there.
+
+    What a fusion holds that something else called was inlined there, with what stands around it.
+    """
+    kept, pairs = matching.after.by_name, matching.computations.items()
+    new_names = [(old, new) for old, new in pairs if old != new and old not in kept]
+    callers = holders_of(matching.before), holders_of(matching.after)
+    return [pair for pair in new_names if not _is_fused_anew(*map(_opcode, callers, pair))]
+
+
+def _opcode(callers: Mapping[str, Instruction], computation: str) -> str:
+    caller = callers.get(computation)
+    return caller.opcode if caller is not None else ""
+
+
+def _is_fused_anew(before: str, after: str) -> bool:
+    """Return whether a fusion calls what another opcode, such as `call`, called before."""
+    return after == "fusion" and before not in {"", after}
 
 
 _SPMD = "_spmd"

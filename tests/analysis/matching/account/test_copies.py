@@ -112,3 +112,14 @@ def test_a_computation_whose_lines_continue_others_copies_nothing(read: Read) ->
     computation = module.by_name["add.1"]
     assert continues_others(computation, {Place("add.1", "s.1")})
     assert not continues_others(computation, {Place("add.1", "x.1")})
+
+
+def test_what_a_merged_reduce_applied_is_removed_with_it() -> None:
+    before = text("add", "sum").replace("  q = f32[4] reduce(x, z)", "  q = f32[] reduce(r, z)")
+    before = before.replace("(f32[4], f32[4]) tuple(r, q)", "(f32[]) tuple(q)")
+    start, end = "  r = f32[4]", "  q = f32[] reduce(r, z), dimensions={0}"
+    inner = before[before.index(start) : before.index(end)]
+    after = before.replace(inner, "").replace(end, "  q = f32[] reduce(x, z), dimensions={0,1}")
+    after = after.replace(_ADD.format(name="add"), "")
+    assert kinds(before, after) >= {Kind.COMBINED, Kind.UNAPPLIED}
+    assert Kind.UNIFIED not in kinds(before, after)

@@ -686,3 +686,166 @@ def test_an_expansion_reads_the_parts_of_a_joined_operand(read: Read) -> None:
     matching = match(read(_JOINED_STATE), read(other))
     known = matching.pairing_before(Place("main", "rng.1"))
     assert known is None or known.relation is not Relation.EXPANDED
+
+
+_IN_HALF = """
+HloModule m
+
+ENTRY %main (a: bf16[8,96]) -> bf16[8,32] {
+  %a = bf16[8,96]{1,0} parameter(0)
+  %part = bf16[8,32]{1,0} slice(%a), slice={[0:8], [0:32]}
+  ROOT %out = bf16[8,32]{1,0} negate(%part)
+}
+"""
+_IN_FULL = """
+HloModule m
+
+ENTRY %main (a: bf16[8,96]) -> bf16[8,32] {
+  %a = bf16[8,96]{1,0} parameter(0)
+  %wide = f32[8,96]{1,0} convert(%a)
+  %taken = f32[8,32]{1,0} slice(%wide), slice={[0:8], [0:32]}
+  %narrow = bf16[8,32]{1,0} convert(%taken)
+  ROOT %out = bf16[8,32]{1,0} negate(%narrow)
+}
+"""
+
+
+def test_what_is_computed_in_another_type_was_not_expanded(read: Read) -> None:
+    matching = match(read(_IN_HALF), read(_IN_FULL))
+    pairing = matching.pairing_before(_at("part"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.EXPANDED
+    assert matching.partner_after(_at("part")) == _at("taken")
+
+
+_MEAN = """
+HloModule m
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+ENTRY %main (a: f32[8]) -> (f32[], f32[]) {
+  %a = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  %eight = f32[] constant(8)
+  %total = f32[] reduce(%a, %zero), dimensions={0}, to_apply=%sum
+  %mean = f32[] divide(%total, %eight)
+  ROOT %out = (f32[], f32[]) tuple(%mean, %eight)
+}
+"""
+
+
+def test_a_sum_over_devices_is_no_part_of_a_division(read: Read) -> None:
+    """The partitioner adds it; another pass multiplies by the reciprocal."""
+    scaled = _MEAN.replace(
+        "  %mean = f32[] divide(%total, %eight)\n",
+        """  %all = f32[] all-reduce(%total), replica_groups={}, to_apply=%sum
+  %share = f32[] constant(0.015625)
+  %scaled = f32[] multiply(%all, %share)
+""",
+    ).replace("tuple(%mean", "tuple(%scaled")
+    pairing = match(read(_MEAN), read(scaled)).pairing_before(_at("mean"))
+    assert pairing is not None
+    assert pairing.after == (_at("scaled"),)
+    assert pairing.relation is Relation.REPLACED
+
+
+def test_copies_to_another_memory_are_no_part_of_what_they_bring(read: Read) -> None:
+    """A dot of vectors became a sum of products, which a copy brings to its user."""
+    dot = "dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    before = f"""
+HloModule m
+%sum (x: f32[], y: f32[]) -> f32[] {{
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}}
+ENTRY %main (a: f32[8,4], b: f32[4]) -> f32[8] {{
+  %a = f32[8,4]{{1,0}} parameter(0)
+  %b = f32[4]{{0}} parameter(1)
+  %dot = f32[8]{{0}} {dot}
+  ROOT %out = f32[8]{{0}} negate(%dot)
+}}
+"""
+    parts = """  %wide = f32[8,4]{1,0} broadcast(%b), dimensions={1}
+  %products = f32[8,4]{1,0} multiply(%a, %wide)
+  %zero = f32[] constant(0)
+  %total = f32[8]{0} reduce(%products, %zero), dimensions={1}, to_apply=%sum
+  %start = (f32[8]{0:S(1)}, f32[8]{0}, u32[]) copy-start(%total)
+  %done = f32[8]{0:S(1)} copy-done(%start)
+"""
+    after = before.replace(f"  %dot = f32[8]{{0}} {dot}\n", parts).replace("(%dot)", "(%done)")
+    pairing = match(read(before), read(after)).pairing_before(_at("dot"))
+    assert pairing is not None
+    assert pairing.after[0] == _at("total")
+    assert {place.instruction for place in pairing.after}.isdisjoint({"start", "done"})
+
+
+_SCATTER = """
+HloModule m
+%put (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  ROOT %y = f32[] parameter(1)
+}
+ENTRY %main (a: f32[8], i: s32[4,1], u: f32[4]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[4,1]{1,0} parameter(1)
+  %u = f32[4]{0} parameter(2)
+  %scatter = f32[8]{0} scatter(%a, %i, %u), to_apply=%put
+  ROOT %out = f32[8]{0} negate(%scatter)
+}
+"""
+_AS_LOOP = """
+HloModule m
+%body (p: (s32[], f32[8], s32[4,1], f32[4])) -> (s32[], f32[8], s32[4,1], f32[4]) {
+  %p = (s32[], f32[8]{0}, s32[4,1]{1,0}, f32[4]{0}) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %o = f32[8]{0} get-tuple-element(%p), index=1
+  %j = s32[4,1]{1,0} get-tuple-element(%p), index=2
+  %v = f32[4]{0} get-tuple-element(%p), index=3
+  %one = s32[] constant(1)
+  %next = s32[] add(%n, %one)
+  %part = f32[1]{0} dynamic-slice(%v, %n), dynamic_slice_sizes={1}
+  %put = f32[8]{0} dynamic-update-slice(%o, %part, %n)
+  ROOT %t = (s32[], f32[8]{0}, s32[4,1]{1,0}, f32[4]{0}) tuple(%next, %put, %j, %v)
+}
+%condition (q: (s32[], f32[8], s32[4,1], f32[4])) -> pred[] {
+  %q = (s32[], f32[8]{0}, s32[4,1]{1,0}, f32[4]{0}) parameter(0)
+  %m = s32[] get-tuple-element(%q), index=0
+  %four = s32[] constant(4)
+  ROOT %less = pred[] compare(%m, %four), direction=LT
+}
+ENTRY %main (a: f32[8], i: s32[4,1], u: f32[4]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[4,1]{1,0} parameter(1)
+  %u = f32[4]{0} parameter(2)
+  %none = s32[] constant(0)
+  %start = (s32[], f32[8]{0}, s32[4,1]{1,0}, f32[4]{0}) tuple(%none, %a, %i, %u)
+  %while = (s32[], f32[8]{0}, s32[4,1]{1,0}, f32[4]{0}) while(%start), LOOP
+  %result = f32[8]{0} get-tuple-element(%while), index=1
+  ROOT %out = f32[8]{0} negate(%result)
+}
+""".replace("LOOP", "condition=%condition, body=%body")
+
+
+def test_the_body_of_a_loop_that_an_instruction_became_is_part_of_the_expansion(
+    read: Read,
+) -> None:
+    pairing = match(read(_SCATTER), read(_AS_LOOP)).pairing_before(_at("scatter"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    inside = {Place("body", "put"), Place("body", "part"), Place("condition", "less")}
+    assert {_at("while"), *inside} <= {*pairing.after}
+
+
+def test_a_fusion_holds_what_goes_on_between_its_converts(read: Read) -> None:
+    fused = _IN_FULL.replace("ENTRY %main", "%fused").replace("ROOT %out", "%out", 1)
+    lines = [line for line in fused.splitlines() if "%out" not in line]
+    body = "\n".join(lines).replace("  %narrow", "  ROOT %narrow")
+    entry = _IN_HALF[_IN_HALF.index("ENTRY") :].replace("%part =", "%fusion =")
+    entry = entry.replace(
+        "slice(%a), slice={[0:8], [0:32]}", "fusion(%a), kind=kLoop, calls=%fused"
+    )
+    made = step(read(_IN_HALF), read(body + "\n" + entry.replace("(%part)", "(%fusion)")))
+    assert "created 1 fusion from 1 instruction" in made.headline

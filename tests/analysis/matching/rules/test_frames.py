@@ -507,3 +507,34 @@ def test_a_reducer_that_changed_in_place_goes_on_under_other_names(read: Read) -
     other = other.replace("%sum.1", "%total")
     matching = match(read(_SELECTED), read(other))
     assert matching.partner_after(Place("add", "sum")) == Place("add", "total")
+
+
+_ELEMENT_TAKEN = """
+HloModule step
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %one = f32[8]{0} sine(%a)
+  %out = (f32[8]{0}) tuple(%one)
+  ROOT %result = f32[8]{0} get-tuple-element(%out), index=0
+}
+"""
+_FUSED_RESULT = """
+HloModule step
+%fused (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %two = f32[8]{0} sine(%p)
+}
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  ROOT %fusion = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused
+}
+"""
+
+
+def test_a_fusion_does_not_replace_what_only_took_an_element(read: Read) -> None:
+    change = step(read(_ELEMENT_TAKEN), read(_FUSED_RESULT))
+    words = " ".join((change.headline, *change.account))
+    assert "with a fusion" not in words
+    matching = match(read(_ELEMENT_TAKEN), read(_FUSED_RESULT))
+    assert matching.partner_after(Place("main", "result")) is None
+    assert matching.partner_after(Place("main", "one")) == Place("fused", "two")

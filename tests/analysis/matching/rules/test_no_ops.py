@@ -130,3 +130,43 @@ def test_an_identity_does_not_become_a_transpose(read: Read) -> None:
     )
     matching = match(read(_IDENTITY), read(after.replace("(%reshape.1, %w)", "(%transpose.1, %w)")))
     assert matching.partner_after(Place("main", "reshape.1")) is None
+
+
+_TURNED_AND_RESHAPED = """
+HloModule m
+ENTRY %main (a: f32[2,8,4], w: f32[16,4]) -> f32[4,4] {
+  %a = f32[2,8,4]{2,1,0} parameter(0)
+  %w = f32[16,4]{1,0} parameter(1)
+  %wide = f32[2,8,4]{2,1,0} exponential(%a)
+  %transpose.1 = f32[4,2,8]{0,2,1} transpose(%wide), dimensions={2,0,1}
+  %reshape.1 = f32[4,16]{1,0} reshape(%transpose.1)
+  ROOT %dot.1 = f32[4,4]{1,0} dot(%reshape.1, %w), lhs_contracting_dims={1}, FOLD
+}
+""".replace("FOLD", "rhs_contracting_dims={0}")
+_ONE_BITCAST = """
+HloModule m
+%bitcast_fusion (i: f32[4,16]) -> f32[4,16] {
+  %i = f32[4,16]{0,1} parameter(0)
+  ROOT %bitcast.9 = f32[4,16]{0,1} bitcast(%i)
+}
+%fused (p: f32[4,16], q: f32[16,4]) -> f32[4,4] {
+  %p = f32[4,16]{0,1} parameter(0)
+  %q = f32[16,4]{1,0} parameter(1)
+  %fusion.2 = f32[4,16]{0,1} fusion(%p), kind=kLoop, calls=%bitcast_fusion
+  ROOT %convolution.3 = f32[4,4]{1,0} convolution(%fusion.2, %q), dim_labels=bf_io->bf
+}
+ENTRY %main (a: f32[2,8,4], w: f32[16,4]) -> f32[4,4] {
+  %a = f32[2,8,4]{2,1,0} parameter(0)
+  %w = f32[16,4]{1,0} parameter(1)
+  %wide = f32[2,8,4]{2,1,0} exponential(%a)
+  %bitcast.1 = f32[4,16]{0,1} bitcast(%wide)
+  ROOT %fusion.1 = f32[4,4]{1,0} fusion(%bitcast.1, %w), kind=kOutput, calls=%fused
+}
+"""
+
+
+def test_a_bitcast_that_changes_nothing_is_added_and_what_it_reads_goes_on(read: Read) -> None:
+    """The bitcast of a transpose and a reshape gives what the reshape gave."""
+    matching = match(read(_TURNED_AND_RESHAPED), read(_ONE_BITCAST))
+    assert matching.partner_after(Place("main", "reshape.1")) == Place("main", "bitcast.1")
+    assert Place("bitcast_fusion", "bitcast.9") in matching.added

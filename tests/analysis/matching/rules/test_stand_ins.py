@@ -768,3 +768,28 @@ def test_a_sum_with_zero_goes_on_nowhere(read: Read) -> None:
     matching = match(read(_NO_OP), read(after.replace("(%more)", "(%wave)")))
     assert matching.partner_after(Place("main", "more")) is None
     assert matching.partner_after(Place("main", "rows")) == Place("main", "r.9")
+
+
+_PRODUCT_AND_SUM = """HloModule step
+
+ENTRY %main (a: f32[4,8], b: f32[8,4]) -> (f32[4,4], f32[4], f32[4,4], f32[4]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %b = f32[8,4]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %dot = f32[4,4]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %sum = f32[4]{0} reduce(%a, %zero), dimensions={1}, to_apply=%add
+  %part = f32[4,4]{1,0} slice(%a), slice={[0:4], [0:4]}
+  %row = f32[4]{0} bitcast(%part)
+  %first = f32[4]{0} slice(%row), slice={[0:4]}
+  ROOT %out = (f32[4,4]{1,0}, f32[4]{0}, f32[4,4]{1,0}, f32[4]{0}) tuple(%dot, %sum, %part, %first)
+}
+"""
+
+
+def test_no_move_of_data_multiplies_and_no_slice_adds_up(read: Read) -> None:
+    search = start(read(_PRODUCT_AND_SUM), read(""), same_program=True)
+    nodes = {node.instruction.name: node for node in search.before.open()}
+    assert not could_do_its_work(nodes["dot"], nodes["part"])
+    assert not could_do_its_work(nodes["sum"], nodes["first"])
+    assert could_do_its_work(nodes["row"], nodes["first"])
+    assert not could_do_its_work(nodes["row"], nodes["sum"])

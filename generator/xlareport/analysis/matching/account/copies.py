@@ -68,7 +68,20 @@ def continues_others(computation: Computation, placed: Collection[Place]) -> boo
 
 def _goes_on(node: Node) -> bool:
     """Return whether a caller still exists, and not as an instruction that calls nothing."""
-    return node.kept or (node.partner is not None and bool(node.partner.instruction.called))
+    if node.kept or node.partner is None:
+        return node.kept
+    return bool(node.partner.instruction.called) and not _is_taken_in(node)
+
+
+def _is_taken_in(node: Node) -> bool:
+    """Return whether a reduce became part of another one, which applies what that applied."""
+    whole = node.partner
+    is_part = whole is not None and whole.partner is not node
+    return (
+        is_part
+        and whole is not None
+        and node.instruction.opcode == whole.instruction.opcode == "reduce"
+    )
 
 
 class _Copies:
@@ -120,6 +133,9 @@ class _Copies:
     ) -> Iterator[tuple[str, Grade]]:
         """Yield equal computations that the callers' partners call, with that pairing's grade."""
         for computation, call in sites:
+            caller = self._node(computation, call.instruction)
+            if caller is not None and not self._are_new and _is_taken_in(caller):
+                continue
             other = self._called_instead(computation, call)
             if other is not None and self._alike(name, other):
                 yield other, self._grade_there(computation, call.instruction)

@@ -1,19 +1,25 @@
 """Pairings of expanded instructions, which take the place of a removal and additions."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.account.expansions import expansions
+from xlareport.analysis.matching.account.fused import ALONE
 from xlareport.analysis.matching.account.repeated_parts import add_repeated_parts
 from xlareport.analysis.matching.account.words import in_halves
 from xlareport.analysis.matching.search.nodes import place_of
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import Reason, WithUser
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.facts import called_by
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
+from xlareport.runtime.grouping import group_by_key
 
 _EXPANDABLE = frozenset({Relation.REMOVED, Relation.REPLACED})
 
@@ -38,13 +44,19 @@ def with_expansions(
         for reader in split.readers:
             _remove(partner[place_of(reader)], split.node)
     new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
+    homes = group_by_key((node.frame.computation.name, node) for node in new)
     for node, result, parts in expansions(search, gone, new, halves):
         if any(id(new[part]) in expanded for part in (result, *parts) if part in new):
             continue
         known = gone.get(node) or partner.get(place_of(node))
         if known is not None and known.relation in _EXPANDABLE:
-            nodes = (result, *parts)
-            _expand(known, nodes, _reason(nodes), new, expanded)
+            nodes = (result, *parts, *_in_loops(search, (result, *parts), homes))
+            itself = _itself(node, nodes)
+            if itself in new:
+                _go_on(known, place_of(itself))
+                expanded.add(id(new[itself]))
+            else:
+                _expand(known, nodes, _reason(nodes), new, expanded)
     new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
     repeated = add_repeated_parts(search, new, (*pairings, *partner.values()))
     expanded.update(map(id, repeated))
@@ -79,6 +91,37 @@ def _expand(
     pairing.relation = Relation.EXPANDED if len(places) > 1 else Relation.REPLACED
     pairing.grade = weakest((pairing.grade, Grade.MATCHED))
     pairing.reason = reason
+
+
+def _in_loops(
+    search: Search, parts: Iterable[Node], homes: Mapping[str, Sequence[Node]]
+) -> Iterator[Node]:
+    """Yield what is new in the new bodies and conditions of the loops among parts, by `homes`."""
+    lines = (part.instruction for part in parts if part.instruction.opcode == "while")
+    called = [name for line in lines for _, name in line.called]
+    module, known = search.after.graph.module, search.computations.partners
+    for name in reachable(
+        [name for name in called if name not in known], partial(called_by, module)
+    ):
+        yield from homes.get(name, ())
+
+
+def _itself(node: Node, parts: Iterable[Node]) -> Node | None:
+    """Return the part that does what a node did, or a device's share: alone with its opcode.
+
+    It stayed, between converts of a pass that computes in another type, and was not expanded.
+    """
+    line = node.instruction
+    alike = [part for part in parts if part.instruction.opcode == line.opcode]
+    shares = [part for part in alike if is_part(line.shape, part.instruction.shape)]
+    return shares[0] if len(alike) == len(shares) == 1 and not line.shape.elements else None
+
+
+def _go_on(pairing: Pairing, place: Place) -> None:
+    """Let a pairing say that its instruction goes on, with other work around it."""
+    pairing.after, pairing.relation = (place,), Relation.SAME
+    pairing.grade = weakest((pairing.grade, Grade.MATCHED))
+    pairing.reason = ALONE
 
 
 def _remove(pairing: Pairing, whole: Node) -> None:

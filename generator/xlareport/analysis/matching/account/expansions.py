@@ -6,17 +6,19 @@ A sum over devices of another framework op than the result's is no part of it.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from xlareport.analysis.matching.account.passed_values import behind_transfers
 from xlareport.analysis.matching.account.word_halves import written
 from xlareport.analysis.matching.search.nodes import (
     is_free,
     is_root,
     node_after,
     same_shape,
+    target_of,
 )
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
-from xlareport.analysis.matching.sides.families import is_mark
+from xlareport.analysis.matching.sides.families import family_of, is_mark
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
 from xlareport.analysis.matching.sides.inputs import behind
@@ -29,6 +31,7 @@ from xlareport.hlo.opcode_groups import (
     REDUCING_COLLECTIVES,
 )
 from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.knowledge.opcodes import opcode_work
 
 _PASSING = PLAIN | TRANSPARENT
 """Opcodes that compute nothing or only wrap computations, so that they cannot be expanded."""
@@ -122,6 +125,8 @@ def _candidates(
         for user, position in search.before.users.get(node, ()):
             read = () if user.partner is None else search.after.graph.operands(user.partner)
             now, path = read[position] if position < len(read) else (None, ())
+            if now is not None and _is_brought(now):
+                now = behind_transfers(search.after, now)
             if now is not None and now in new and _may_give(node, now, path):
                 yield node, now
                 break
@@ -200,7 +205,7 @@ def _new_dependencies(
             return None
     if not all(_is_read(search, operand, read, halves) for operand in operands):
         return None
-    own = [part for part in [*parts][1:] if not _is_of_another_op(part, result)]
+    own = [part for part in [*parts][1:] if not _is_beside(node, part, result)]
     return _read_by_themselves(search, result, [*own, *_constants(search, parts, new)])
 
 
@@ -274,6 +279,33 @@ def _is_reader(user: Node, part: Node) -> bool:
     if result is not None:
         return is_root(user) and result is part
     return user.instruction.opcode not in BOUNDARIES or is_root(user)
+
+
+def _is_beside(node: Node, part: Node, result: Node) -> bool:
+    """Return whether another pass put a part there: the partitioner, or one that schedules.
+
+    What works element by element is not expanded into communication between devices, nothing into
+    copies to another memory.
+    """
+    line = part.instruction
+    if _is_brought(part):
+        return True
+    sends = family_of(line) == _COLLECTIVE or line.opcode.endswith(_ASYNC)
+    alone = sends and node.instruction.opcode in _ELEMENTWISE
+    return alone or _is_of_another_op(part, result)
+
+
+def _is_brought(node: Node) -> bool:
+    """Return whether a node is of a copy to another memory that runs meanwhile."""
+    return node.instruction.opcode in _BRINGING or target_of(node) == _JOIN
+
+
+_BRINGING = frozenset({"copy-done", "copy-start", "slice-done", "slice-start"})
+_JOIN = "ConcatBitcast"
+_COLLECTIVE = "collective"
+_ELEMENTWISE = opcode_work().by_element
+_ASYNC = ("-start", "-done")
+"""Ends of opcodes of what runs meanwhile."""
 
 
 def _is_of_another_op(part: Node, result: Node) -> bool:

@@ -15,6 +15,8 @@ from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import english, units
 from xlareport.runtime.graphs import reachable
 
+ALONE = "the only one of its opcode in what gives its result"
+"""Why an instruction goes on beside converts that a pass put around it."""
 _UNMATCHED = Pairing((), (), Grade.GUESSED, "no pairing", Relation.ADDED)
 
 
@@ -107,15 +109,19 @@ class FusionSources:
         return pairing.relation is Relation.EXPANDED
 
     def holds_expanded(self, holder: Instruction) -> bool:
-        """Return whether a new fusion holds a part of what was expanded."""
+        """Return whether a new fusion holds a part of what was expanded, or what goes on alone."""
         called = (name for _, name in holder.called if name in self._after.by_name)
         inside = reachable(called, partial(called_by, self._after))
         return not self._homes_of_expanded.isdisjoint(inside)
 
     @cached_property
     def _homes_of_expanded(self) -> set[str]:
-        """The new computations that hold a part of what was expanded."""
-        return {place.computation for place in self._pairings if self.is_expanded(place)}
+        """The new computations that hold a part of what was expanded, or what goes on alone."""
+        return {
+            place.computation
+            for place, pairing in self._pairings.items()
+            if pairing.relation is Relation.EXPANDED or pairing.reason == ALONE
+        }
 
     def taken_in(
         self, holder: Place, former: Place, absorbed: tuple[Place, ...]

@@ -70,7 +70,7 @@ class Removals:
     def verdict(self, node: Node) -> PairVerdict:
         """Return the explanation for a removed node: its duplicate, replacement or cause."""
         twin = self.twin(node) or self._same_element(node) or taken_again(node)
-        if twin is not None:
+        if twin is not None and not reduces_nothing(self._search.before, node):
             kept = self._read_equal(node, twin)
             return PairVerdict(kept, Grade.EXACT, "a duplicate of what was kept")
         whole = self._done_at_once(node)

@@ -182,16 +182,22 @@ def _link_by_number(search: Search, frame: Frame, other: Frame) -> None:
 def results(search: Search) -> None:
     """Pair the roots of paired computations if they have the same shape or are both tuples.
 
-    A tuple root that gained or lost elements is still the same root.
+    A tuple root that gained or lost elements is still the same root. What only took an element or
+    called was no work that a fusion does instead: what gave its value went into the fusion.
     """
     for old, new in search.computations.pairs.items():
         frame, other = search.before.homes.get(old), search.after.homes.get(new)
         root, other_root = _root(frame), _root(other)
-        if root is None or other_root is None:
+        if root is None or other_root is None or _is_fused(root, other_root):
             continue
         root, other_root = _work_of(root, other_root), _work_of(other_root, root)
         if same_shape(search, root, other_root) or are_tuples(root, other_root):
             _link(search, root, other_root, f"the result of {_KNOWN}")
+
+
+def _is_fused(root: Node, other: Node) -> bool:
+    """Return whether a fusion gives what an instruction passed on."""
+    return opcode_of(other) == "fusion" and opcode_of(root) in {"call", "get-tuple-element"}
 
 
 def _work_of(root: Node, other: Node) -> Node:

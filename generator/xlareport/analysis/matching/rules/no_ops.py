@@ -74,6 +74,23 @@ def behind_identity(search: Search, node: Node, other: Node) -> Node:
     return source if same and not any(numbers) else node
 
 
+def behind_idle_bitcasts(side: Side, node: Node) -> Node:
+    """Return the free bitcast whose value bitcasts give that change neither shape nor layout.
+
+    Passes of the TPU put such bitcasts in fusions of their own, before what a convolution reads.
+    """
+    for _ in range(_MOST_NEUTRAL):
+        read = read_at(side, node, 0) if opcode_of(node) == _BITCAST else None
+        same = read is not None and read.instruction.shape.text == node.instruction.shape.text
+        if read is None or not same or opcode_of(read) != _BITCAST or not is_free(read):
+            break
+        node = read
+    return node
+
+
+_BITCAST = "bitcast"
+
+
 def _in_former_layout(side: Side, copy: Node, other: Node) -> Node | None:
     """Return the free move that a copy read, if another move now gives what that gave, uncopied."""
     source = read_at(side, copy, 0)

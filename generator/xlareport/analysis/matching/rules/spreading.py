@@ -7,7 +7,12 @@ from xlareport.analysis.matching.rules.movement.moved_copies import (
     is_done_again,
     is_done_on_turned,
 )
-from xlareport.analysis.matching.rules.no_ops import behind_identity, behind_neutral, behind_no_op
+from xlareport.analysis.matching.rules.no_ops import (
+    behind_identity,
+    behind_idle_bitcasts,
+    behind_neutral,
+    behind_no_op,
+)
 from xlareport.analysis.matching.rules.replaced_users import replaces_another_user
 from xlareport.analysis.matching.rules.shares import is_resharding
 from xlareport.analysis.matching.rules.sources import (
@@ -319,6 +324,7 @@ class _Spread:
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair of an operation and its counterpart, if only a move was inserted."""
         node = behind_no_op(self._search.before, node, other)
+        other = behind_idle_bitcasts(self._search.after, other)
         graph = self._search.after.graph
         copy = copy_behind(graph, node, other) or move_laid_out(graph, node, other)
         if copy is not None or opcode_of(other) == "constant" or are_moves_of_op(node, other):

@@ -24,7 +24,13 @@ from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.parameters import is_part
 from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
-from xlareport.hlo.opcode_groups import COMMUTATIVE, REARRANGEMENTS, SAME_ORDER
+from xlareport.hlo.opcode_groups import (
+    COMMUTATIVE,
+    DENSE_PRODUCTS,
+    MOVES,
+    REARRANGEMENTS,
+    SAME_ORDER,
+)
 
 _COMBINES = "X64Combine"
 """Target of custom calls that make a 64-bit value of two halves, which do its work."""
@@ -46,9 +52,9 @@ def could_do_its_work(node: Node, other: Node) -> bool:
 
     A fill value or an uninitialized buffer does no arithmetic, and the end of a copy to another
     memory space only copied. Two halves that are combined were computed before. Only a product with
-    zeros has equal elements.
+    zeros has equal elements. No move of data multiplies, and no slice adds up.
     """
-    if family_of(node.instruction) == "product" and not node.constant and _fills_otherwise(other):
+    if _only_moves(node, other):
         return False
     if target_of(other) in {BUFFER, _COMBINES}:
         return target_of(node) == target_of(other)
@@ -60,6 +66,18 @@ def could_do_its_work(node: Node, other: Node) -> bool:
         return False
     fills = opcode_of(node) in _FILLS and not other.constant
     return not fills or opcode_of(other) in PASSING
+
+
+def _only_moves(node: Node, other: Node) -> bool:
+    """Return whether a move or a fill has the place of a product or a sum, or a sum of a move."""
+    if opcode_of(other) in MOVES - _FILLS and opcode_of(node) in DENSE_PRODUCTS:
+        return True
+    if (opcode_of(node), opcode_of(other)) == ("reduce", "slice"):
+        return True
+    if opcode_of(node) in REARRANGEMENTS and opcode_of(other) == "reduce":
+        return True
+    is_product = family_of(node.instruction) == "product" and not node.constant
+    return is_product and _fills_otherwise(other)
 
 
 def _fills_otherwise(node: Node) -> bool:

@@ -58,6 +58,30 @@ def test_a_reduce_that_else_only_dead_code_reads_is_merged(read: Read) -> None:
     assert pairing.relation is Relation.COMBINED
 
 
+def test_reduces_between_which_converts_do_nothing_are_merged(read: Read) -> None:
+    """Whatever else changed: the new one is in a fusion, and reads what is computed otherwise."""
+    before = _BEFORE.replace("reduce(%a,", "reduce(%twice,").replace("reduce(%rows", "reduce(%d")
+    lines = "  %c = f32[8]{0} convert(%rows)\n  %d = f32[8]{0} convert(%c)\n  %all ="
+    before = before.replace("  %all =", lines)
+    before = before.replace("  %rows =", "  %twice = f32[8,4]{1,0} add(%a, %a)\n  %rows =")
+    after = f"""{_HEADS}
+%fused (p: f32[8,4]) -> f32[] {{
+  %p = f32[8,4]{{1,0}} parameter(0)
+  %scaled = f32[8,4]{{1,0}} negate(%p)
+  %none = f32[] constant(0)
+  ROOT %total = f32[] reduce(%scaled, %none), dimensions={{0,1}}, to_apply=%sum.2
+}}
+{_ENTRY}
+  %fusion = f32[] fusion(%a), kind=kLoop, calls=%fused
+  ROOT %out = f32[] negate(%fusion)
+}}
+"""
+    pairing = match(read(before), read(after)).pairing_after(Place("fused", "total"))
+    assert pairing is not None
+    assert pairing.relation is Relation.COMBINED
+    assert {place.instruction for place in pairing.before} == {"rows", "all"}
+
+
 def test_a_reduce_behind_which_another_only_drops_dimensions_goes_on(read: Read) -> None:
     inner = "  %rows = f32[8]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum.1\n"
     outer = "  %all = f32[] reduce(%rows, %zero), dimensions={0}, to_apply=%sum.2\n"
@@ -96,3 +120,73 @@ ENTRY %main (a: f32[8,1], b: f32[8,4]) -> f32[8,4] {{
     after = "\n".join(lines).replace(old, new).replace("(%b, %wide)", "(%b, %wider)")
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "flat")) == Place("main", "moved")
+
+
+def test_a_reduce_of_one_element_is_not_continued_by_a_sum_over_several(read: Read) -> None:
+    """In a whole compilation the partitioner divides what the inner one reduces."""
+    before = f"""{_HEADS}
+ENTRY %main (a: f32[16,8,4]) -> f32[4] {{
+  %a = f32[16,8,4]{{2,1,0}} parameter(0)
+  %zero = f32[] constant(0)
+  %rows = f32[4]{{0}} reduce(%a, %zero), dimensions={{0,1}}, to_apply=%sum.1
+  %flat = f32[1,1,4]{{2,1,0}} reshape(%rows)
+  %all = f32[4]{{0}} reduce(%flat, %zero), dimensions={{0,1}}, to_apply=%sum.2
+  %half = f32[4]{{0}} negate(%all)
+  ROOT %out = f32[4]{{0}} add(%all, %half)
+}}
+"""
+    after = f"""{_HEADS}
+ENTRY %main (a: f32[2,8,4]) -> f32[4] {{
+  %a = f32[2,8,4]{{2,1,0}} parameter(0)
+  %zero = f32[] constant(0)
+  %turned = f32[2,8,4]{{2,1,0}} sine(%a)
+  %total = f32[4]{{0}} reduce(%turned, %zero), dimensions={{0,1}}, to_apply=%sum.2
+  %half = f32[4]{{0}} negate(%total)
+  ROOT %out = f32[4]{{0}} add(%total, %half)
+}}
+"""
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "rows")) == Place("main", "total")
+    assert matching.partner_after(Place("main", "all")) is None
+
+
+def test_a_reduce_of_one_element_is_no_duplicate_of_what_it_reads(read: Read) -> None:
+    """It has the value of the reduce that it reads, which goes on in a fusion."""
+    before = f"""{_HEADS}
+ENTRY %main (a: f32[8,4]) -> f32[4] {{
+  %a = f32[8,4]{{1,0}} parameter(0)
+  %zero = f32[] constant(0)
+  %rows = f32[4]{{0}} reduce(%a, %zero), dimensions={{0}}, to_apply=%sum.1
+  %flat = f32[1,4]{{1,0}} reshape(%rows)
+  %all = f32[4]{{0}} reduce(%flat, %zero), dimensions={{0}}, to_apply=%sum.2
+  ROOT %out = f32[4]{{0}} negate(%all)
+}}
+"""
+    after = f"""{_HEADS}
+ENTRY %main (a: f32[8,4]) -> f32[4] {{
+  %a = f32[8,4]{{1,0}} parameter(0)
+  %zero = f32[] constant(0)
+  %all.1 = f32[4]{{0}} reduce(%a, %zero), dimensions={{0}}, to_apply=%sum.1
+  ROOT %out = f32[4]{{0}} negate(%all.1)
+}}
+"""
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "all"))
+    assert pairing is not None
+    assert pairing.relation is Relation.REMOVED
+    assert pairing.reason == "it only reduced dimensions of one element"
+
+
+def test_a_reduce_that_is_read_behind_a_convert_too_is_not_merged(read: Read) -> None:
+    """TensorFlow asks for the size of what it sums up: the inner one stays."""
+    lines = (
+        "  %d = f32[8]{0} convert(%rows)\n  %size = u32[] get-dimension-size(%d), dimensions={0}"
+    )
+    before = _BEFORE.replace("reduce(%rows", "reduce(%d").replace("  %all =", f"{lines}\n  %all =")
+    before = before.replace("negate(%all)", "add(%all, %size)")
+    inner = "  %rows = f32[8]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum.1\n"
+    size = "  %size = u32[] get-dimension-size(%rows), dimensions={0}\n"
+    after = _AFTER.replace("  %all =", f"{inner}{size}  %whole =").replace(
+        "negate(%all)", "add(%whole, %size)"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "rows")) == Place("main", "rows")

@@ -1,9 +1,11 @@
 """A rule for a reduce of a reduce that became one reduce over the dimensions of both."""
 
 from collections.abc import Hashable, Iterator
+from math import prod
 
-from xlareport.analysis.matching.search.nodes import is_free
-from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.rules.heavy.products import reducer
+from xlareport.analysis.matching.search.nodes import is_free, same_count
+from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.leftovers import is_dead
@@ -41,6 +43,59 @@ def merged_reduces(search: Search) -> None:
         outer.token = whole.token
 
 
+def completed_merges(search: Search) -> None:
+    """Combine a reduce with the one that it reads, or that reads it, and that was paired already.
+
+    The new reduce sums up the dimensions of both, and what it reads may have another value. If the
+    outer one only dropped dimensions of one element, the new one continues the inner one.
+    """
+    wholes = {link.before: link.after for link in search.links if _may_be_merged(search, link)}
+    for outer, inner in _nested_pairs(search.before) if wholes else ():
+        paired = [node for node in (outer, inner) if node in wholes]
+        free = [node for node in (outer, inner) if is_free(node)]
+        if len(paired) != 1 or len(free) != 1:
+            continue
+        whole = wholes[paired[0]]
+        if free == [inner] and reduces_nothing(search.before, outer):
+            _unlink(search, whole)
+            name = outer.instruction.name
+            reason = f"%{name}, which read it, only reduced dimensions of one element"
+            search.link(inner, whole, Grade.MATCHED, reason)
+        elif _reduces_both(search, outer, inner, whole):
+            _unlink(search, whole)
+            reason = f"%{whole.instruction.name} reduces the dimensions of both"
+            search.combine((outer, inner), whole, Grade.MATCHED, reason)
+            outer.token = whole.token
+
+
+def _unlink(search: Search, whole: Node) -> None:
+    search.unlink([link for link in search.links if link.after is whole])
+
+
+def _may_be_merged(search: Search, link: NodePair) -> bool:
+    """Return whether a reduce became one that sums up other dimensions."""
+    if not (_is_reduce(link.before) and _is_reduce(link.after)) or link.before.kept:
+        return False
+    counts = _summands(search.before, link.before), _summands(search.after, link.after)
+    return counts[0] != counts[1]
+
+
+def _summands(side: Side, node: Node) -> int:
+    """Return how many elements a reduce sums up for each of its result."""
+    return prod(_sizes_reduced(side, node))
+
+
+def _reduces_both(search: Search, outer: Node, inner: Node, whole: Node) -> bool:
+    """Return whether a new reduce gives what an outer one gave, of the dimensions of both."""
+    reducers = {reducer(search.before, node) for node in (outer, inner)}
+    count = _summands(search.before, outer) * _summands(search.before, inner)
+    return (
+        reducers == {reducer(search.after, whole)}
+        and same_count(outer, whole)
+        and count == _summands(search.after, whole)
+    )
+
+
 def reshaped(search: Search) -> None:
     """Pair a reduce that only drops dimensions of one element with a reshape of its operand."""
     gone = [node for node in search.before.open() if reduces_nothing(search.before, node)]
@@ -68,11 +123,19 @@ def _key_of_move(side: Side, node: Node) -> Hashable:
 
 
 def _nested(side: Side) -> Iterator[tuple[Node, Node]]:
-    """Yield each open reduce that reads another one, which has no other live users, and that."""
-    for outer in side.open():
-        inner = _value_reduced(side, outer)[0] if _is_reduce(outer) else outer
-        nested = inner is not outer and _is_reduce(inner) and is_free(inner)
-        if nested and _has_one_live_user(side, inner):
+    """Yield each open reduce that reads an open one, which has no other live users, and that."""
+    for outer, inner in _nested_pairs(side):
+        if is_free(outer) and is_free(inner):
+            yield outer, inner
+
+
+def _nested_pairs(side: Side) -> Iterator[tuple[Node, Node]]:
+    """Yield each reduce that reads another one, which nothing else live reads, and that."""
+    for outer in side.nodes:
+        chain = _chain_reduced(side, outer) if _is_reduce(outer) else []
+        inner = chain[-1][0] if chain else outer
+        nested = inner is not outer and _is_reduce(inner)
+        if nested and all(_has_one_live_user(side, node) for node, _ in chain):
             yield outer, inner
 
 
@@ -87,15 +150,32 @@ def _is_reduce(node: Node) -> bool:
 
 
 def _value_reduced(side: Side, node: Node) -> NodeElement:
-    """Return what a reduce reads, behind reshapes."""
-    value: NodeElement = node, ()
+    """Return what a reduce reads, behind reshapes and converts to the type that it has."""
+    chain = _chain_reduced(side, node)
+    return chain[-1] if chain else (node, ())
+
+
+def _chain_reduced(side: Side, node: Node) -> list[NodeElement]:
+    """Return what a reduce reads, behind each reshape and convert to the type that it has."""
+    chain: list[NodeElement] = []
     for _ in range(_MOST_RESHAPES):
-        operands = side.graph.operands(value[0])
-        value = operands[0] if operands else value
-        read, path = value
-        if path or read.instruction.opcode not in _RESHAPES:
+        operands = side.graph.operands(node)
+        if not operands:
             break
-    return value
+        chain.append(operands[0])
+        node, path = operands[0]
+        if path or not _is_idle(side, node):
+            break
+    return chain
+
+
+def _is_idle(side: Side, node: Node) -> bool:
+    """Return whether a node only reshapes, or converts to the type that its operand has."""
+    line = node.instruction
+    if line.opcode != "convert":
+        return line.opcode in _RESHAPES
+    operands = side.graph.operands(node)
+    return bool(operands) and operands[0][0].instruction.shape.text == line.shape.text
 
 
 _RESHAPES = SAME_ORDER
