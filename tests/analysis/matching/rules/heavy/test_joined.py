@@ -181,3 +181,54 @@ ENTRY %main {_SIGNATURE} {{{_PARAMETERS}
         claim = matching.pairing_before(Place("main", name))
         assert claim is not None
         assert (claim.relation, claim.after[0].instruction) == (Relation.COMBINED, whole)
+
+
+_OF_ONE_VALUE = """
+HloModule m
+
+ENTRY %main (x: f32[8], y: f32[8], z: f32[8]) -> (f32[16], f32[16], f32[16], f32[16]) {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %z = f32[8]{0} parameter(2)
+"""
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_collectives_of_one_value_are_told_apart_by_what_reads_their_elements(
+    *, swapped: bool, read: Read
+) -> None:
+    """Neither is the first member, so neither channel is left."""
+    before = f"""{_OF_ONE_VALUE}
+  %first = f32[16]{{0}} all-gather(%y), channel_id=1, dimensions={{0}}
+  %one = f32[16]{{0}} all-gather(%x), channel_id=2, dimensions={{0}}
+  %second = f32[16]{{0}} all-gather(%z), channel_id=3, dimensions={{0}}
+  %two = f32[16]{{0}} all-gather(%x), channel_id=4, dimensions={{0}}
+  %c = f32[16]{{0}} cosine(%one)
+  %s = f32[16]{{0}} sine(%two)
+  ROOT %out = {_RESULT} tuple(%c, %s, %first, %second)
+}}
+"""
+    elements = ("e.3", "e.1") if swapped else ("e.1", "e.3")
+    both = "(f32[16]{0}, f32[4,4]{1,0})"
+    after = f"""{_OF_ONE_VALUE}
+  %moved = f32[4,2]{{1,0}} bitcast(%x)
+  %other = f32[4,2]{{1,0}} bitcast(%x)
+  %all.1 = {both} all-gather(%y, %moved), channel_id=1, dimensions={{0}}
+  %all.2 = {both} all-gather(%z, %other), channel_id=3, dimensions={{0}}
+  %e.0 = f32[16]{{0}} get-tuple-element(%all.1), index=0
+  %g.1 = f32[4,4]{{1,0}} get-tuple-element(%all.1), index=1
+  %e.1 = f32[16]{{0}} bitcast(%g.1)
+  %e.2 = f32[16]{{0}} get-tuple-element(%all.2), index=0
+  %g.3 = f32[4,4]{{1,0}} get-tuple-element(%all.2), index=1
+  %e.3 = f32[16]{{0}} bitcast(%g.3)
+  %c = f32[16]{{0}} cosine(%{elements[0]})
+  %s = f32[16]{{0}} sine(%{elements[1]})
+  ROOT %out = {_RESULT} tuple(%c, %s, %e.0, %e.2)
+}}
+"""
+    matching = match(read(before), read(after))
+    wholes = ("all.2", "all.1") if swapped else ("all.1", "all.2")
+    for name, whole in zip(("one", "two"), wholes, strict=True):
+        claim = matching.pairing_before(Place("main", name))
+        assert claim is not None
+        assert (claim.relation, claim.after[0].instruction) == (Relation.COMBINED, whole)

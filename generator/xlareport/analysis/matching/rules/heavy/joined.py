@@ -64,14 +64,52 @@ def _join_collectives(search: Search, whole: Node) -> None:
 def _members(
     search: Search, pieces: Sequence[NodeElement], opcode: str, holder: Node
 ) -> list[Node | None]:
-    """Return the old collective of each piece; of a value sent several times, in order."""
+    """Return the old collective of each piece; of a value sent several times, by what reads it.
+
+    Else in order, where there are as many as pieces.
+    """
     waiting = dict[NodeElement, deque[Node]]()
     for piece, count in Counter(pieces).items():
         sent = _sent_before(search, piece, opcode, holder)
         if len(sent) > count:
             sent = _by_channel(search, sent, count, holder)
-        waiting[piece] = deque(sent if len(sent) == count else ())
-    return [waiting[piece].popleft() if waiting[piece] else None for piece in pieces]
+        waiting[piece] = deque(sent)
+    members = [
+        _by_readers(search, waiting[piece], place, holder) for place, piece in enumerate(pieces)
+    ]
+    left = Counter(
+        piece for piece, member in zip(pieces, members, strict=True) if member is None
+    )
+    for piece, count in left.items():
+        if len(waiting[piece]) != count:
+            waiting[piece].clear()
+    return [
+        waiting[piece].popleft() if member is None and waiting[piece] else member
+        for piece, member in zip(pieces, members, strict=True)
+    ]
+
+
+def _by_readers(search: Search, sent: deque[Node], place: int, holder: Node) -> Node | None:
+    """Take the one of several old collectives that the readers of an element of the new one read.
+
+    None where no reader has a counterpart, or where they disagree.
+    """
+    if len(sent) < _FEWEST:
+        return None
+    now = {
+        (node_before(search, user), position)
+        for end in (holder, *dones_of(search.after, holder))
+        for user, position in _readers(search.after, end, _MOVES, (place,))
+    }
+    read = [
+        node
+        for node in sent
+        if any(reader in now for reader in _readers(search.before, node, _MOVES))
+    ]
+    if len(read) != 1:
+        return None
+    sent.remove(read[0])
+    return read[0]
 
 
 def _by_channel(search: Search, sent: list[Node], count: int, whole: Node) -> list[Node]:
