@@ -65,6 +65,7 @@ from xlareport.analysis.matching.rules.loops import (
     sunk_work,
 )
 from xlareport.analysis.matching.rules.movement import (
+    converted_pieces,
     masked_pads,
     moved_copies,
     moved_work,
@@ -228,6 +229,7 @@ _PARTS = (
     sinking.sunk,
     sunk_work.sunk_work,
     moved_outside.moved_outside,
+    converted_pieces.converted_pieces,
     moved_copies.lowered,
     moved_copies.repeated,
     moved_copies.equal_copies,

@@ -14,6 +14,7 @@ from xlareport.analysis.matching.search.reasons import (
     Masked,
     OfCopy,
     PaddedOnce,
+    Past,
     Regrouped,
 )
 from xlareport.analysis.steps import wording
@@ -145,6 +146,8 @@ def _of_reason(change: Change) -> str:
     """Return the template of what its reason says; empty for others."""
     if change.kind is Kind.SPLIT and is_summed_product(change.opcodes):
         return "{old}{where} became {members}"
+    if isinstance(change.reason, Past) and change.kind in _OF_PIECES:
+        return _OF_PIECES[change.kind]
     if isinstance(change.reason, BothBranches):
         return "{old}{where} was inlined into {members}: {reason}"
     if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):
@@ -153,6 +156,11 @@ def _of_reason(change: Change) -> str:
     return "{old}{where} became {new}, {reason}" if told else ""
 
 
+_OF_PIECES = {
+    Kind.COMBINED: "{new}{where} combines {members}, which moved {reason}",
+    Kind.SPLIT: "{old}{where} was moved {reason} and split into {members}",
+}
+"""What is told of what passed a concatenation: one for each operand, or one for all."""
 _TOLD = Masked | PaddedOnce | Regrouped
 """Reasons that are told of a replacement."""
 

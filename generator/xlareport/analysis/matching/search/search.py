@@ -191,7 +191,9 @@ class Search(Struct):
                     left = self.tokens.of(("element", before.token, (number,)))
                     self.of_one_index[token] = left
 
-    def combine(self, members: Sequence[Node | None], whole: Node, grade: Grade, why: str) -> None:
+    def combine(
+        self, members: Sequence[Node | None], whole: Node, grade: Grade, why: Reason
+    ) -> None:
         """Make one node the partner of several, whose results are its elements, in order.
 
         One of them may be its partner already; None stands for an element without an old node.
