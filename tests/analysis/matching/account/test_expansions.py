@@ -686,3 +686,41 @@ def test_an_expansion_reads_the_parts_of_a_joined_operand(read: Read) -> None:
     matching = match(read(_JOINED_STATE), read(other))
     known = matching.pairing_before(Place("main", "rng.1"))
     assert known is None or known.relation is not Relation.EXPANDED
+
+
+_REMAINDER = """
+HloModule m
+
+ENTRY %main (x: s32[64]) -> (s32[64], s32[64]) {
+  %x = s32[64]{0} parameter(0)
+  %size = s32[] constant(8192)
+  %sizes = s32[64]{0} broadcast(%size), dimensions={}
+  %rem = s32[64]{0} remainder(%x, %sizes)
+  %sum = s32[64]{0} add(%rem, %sizes)
+  %next = s32[64]{0} subtract(%sum, %x)
+  ROOT %out = (s32[64]{0}, s32[64]{0}) tuple(%sum, %next)
+}
+"""
+
+
+def test_an_array_operation_whose_repeated_constant_others_read_is_expanded(read: Read) -> None:
+    """A remainder by a power of two, whose divisor stays."""
+    after = _REMAINDER.replace(
+        "  %rem = s32[64]{0} remainder(%x, %sizes)\n",
+        """  %zero = s32[] constant(0)
+  %zeros = s32[64]{0} broadcast(%zero), dimensions={}
+  %below = pred[64]{0} compare(%x, %zeros), direction=LT
+  %negate.1 = s32[64]{0} negate(%x)
+  %size.1 = s32[64]{0} select(%below, %negate.1, %x)
+  %mask = s32[] constant(8191)
+  %masks = s32[64]{0} broadcast(%mask), dimensions={}
+  %and = s32[64]{0} and(%size.1, %masks)
+  %negate.2 = s32[64]{0} negate(%and)
+  %select.2 = s32[64]{0} select(%below, %negate.2, %and)
+""",
+    ).replace("add(%rem,", "add(%select.2,")
+    pairing = match(read(_REMAINDER), read(after)).pairing_before(_at("rem"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert pairing.after[0] == _at("select.2")
+    assert len(pairing.after) == 10

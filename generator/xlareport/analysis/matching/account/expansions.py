@@ -212,7 +212,7 @@ def _is_read(
 ) -> bool:
     """Return whether what an old node read is read now, and was not computed once more."""
     moved, path = _behind(search, operand)
-    if path or operand[0].constant or moved in halves or operand[0] in halves:
+    if path or _is_fill(operand[0]) or moved in halves or operand[0] in halves:
         return True
     sources = (operand[0], moved, *_joined(search, [operand]))
     after = (node_after(search, source) for source in sources)
