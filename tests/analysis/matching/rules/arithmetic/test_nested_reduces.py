@@ -96,3 +96,29 @@ ENTRY %main (a: f32[8,1], b: f32[8,4]) -> f32[8,4] {{
     after = "\n".join(lines).replace(old, new).replace("(%b, %wide)", "(%b, %wider)")
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "flat")) == Place("main", "moved")
+
+
+def test_a_reshape_goes_on_as_the_reduce_that_drops_its_dimensions_of_one_element(
+    read: Read,
+) -> None:
+    """`tpu-copy-normalizer` makes such reduces."""
+    before = f"""{_HEADS}
+ENTRY %main (a: f32[1,8], b: f32[4,8]) -> f32[4,8] {{
+  %a = f32[1,8]{{1,0}} parameter(0)
+  %b = f32[4,8]{{1,0}} parameter(1)
+  %wave = f32[1,8]{{1,0}} sine(%a)
+  %flat = f32[8]{{0}} reshape(%wave)
+  %wide = f32[4,8]{{1,0}} broadcast(%flat), dimensions={{1}}
+  ROOT %out = f32[4,8]{{1,0}} multiply(%b, %wide)
+}}
+"""
+    reduced = """%start = f32[] constant(-0)
+  %reduce.1 = f32[8]{0} reduce(%wave, %start), dimensions={0}, to_apply=%sum.1"""
+    after = before.replace("%flat = f32[8]{0} reshape(%wave)", reduced).replace(
+        "broadcast(%flat)", "broadcast(%reduce.1)"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "flat")) == Place("main", "reduce.1")
+    counted = after.replace("constant(-0)", "constant(1)")
+    matching = match(read(before), read(counted))
+    assert matching.partner_after(Place("main", "flat")) is None
