@@ -724,3 +724,48 @@ def test_an_array_operation_whose_repeated_constant_others_read_is_expanded(read
     assert pairing.relation is Relation.EXPANDED
     assert pairing.after[0] == _at("select.2")
     assert len(pairing.after) == 10
+
+
+_GATHERED = """
+HloModule m
+
+ENTRY %main (x: s32[1,1]) -> s32[8,1] {
+  %x = s32[1,1]{1,0} parameter(0)
+  %sign = s32[1,1]{1,0} sign(%x)
+  %all-gather.6 = s32[4,1]{1,0} all-gather(%sign), channel_id=1, replica_groups={{0,1,2,3}}, \
+dimensions={0}, use_global_device_ids=true, metadata={op_name="g"}
+  ROOT %out = s32[8,1]{1,0} concatenate(%all-gather.6, %all-gather.6), dimensions={0}
+}
+"""
+
+
+def test_a_reshape_behind_an_expansion_gives_its_result(read: Read) -> None:
+    """`all_gather_decomposer` writes the share of a device into zeros, which it sums."""
+    after = """
+HloModule m
+
+%add.7 (a.1: s32[], b.1: s32[]) -> s32[] {
+  %a.1 = s32[] parameter(0)
+  %b.1 = s32[] parameter(1)
+  ROOT %s.1 = s32[] add(%a.1, %b.1)
+}
+
+ENTRY %main (x: s32[1,1]) -> s32[8,1] {
+  %x = s32[1,1]{1,0} parameter(0)
+  %sign = s32[1,1]{1,0} sign(%x)
+  %zero = s32[] constant(0)
+  %zeros = s32[4]{0} broadcast(%zero), dimensions={}
+  %share = s32[1]{0} reshape(%sign)
+  %id = u32[] partition-id()
+  %own = s32[4]{0} dynamic-update-slice(%zeros, %share, %id)
+  %all-reduce.5 = s32[4]{0} all-reduce(%own), channel_id=1, replica_groups={{0,1,2,3}}, \
+use_global_device_ids=true, to_apply=%add.7, metadata={op_name="g"}
+  %reshape.9 = s32[4,1]{1,0} reshape(%all-reduce.5), metadata={op_name="g"}
+  ROOT %out = s32[8,1]{1,0} concatenate(%reshape.9, %reshape.9), dimensions={0}
+}
+"""
+    pairing = match(read(_GATHERED), read(after)).pairing_before(_at("all-gather.6"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert pairing.after[0] == _at("reshape.9")
+    assert _at("all-reduce.5") in pairing.after
