@@ -210,6 +210,7 @@ _RULES = (
     identity.same_leaf_read,
     same_iotas.same_iotas,
     clamps.bounds,
+    clamps.looked_up,
     nested_reduces.reshaped,
     ordered_values.same_constants_called,
     ordered_values.same_constant_work,
