@@ -74,7 +74,8 @@ ENTRY %main (a: f32[4,8,1,3], b: f32[4,1,3,5]) -> f32[4,1,8,5] {
   %b = f32[4,1,3,5]{3,2,1,0} parameter(1)
   %wave = f32[4,8,1,3]{3,2,1,0} sine(%a)
   %turned = f32[4,1,8,3]{3,2,1,0} transpose(%wave), dimensions={0,2,1,3}
-  ROOT %dot = f32[4,1,8,5]{3,2,1,0} dot(%turned, %b), lhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_batch_dims={0,1}, rhs_contracting_dims={2}
+  ROOT %dot = f32[4,1,8,5]{3,2,1,0} dot(%turned, %b), lhs_batch_dims={0,1}, \
+lhs_contracting_dims={3}, rhs_batch_dims={0,1}, rhs_contracting_dims={2}
 }
 """
 

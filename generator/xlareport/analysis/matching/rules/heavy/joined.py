@@ -77,9 +77,7 @@ def _members(
     members = [
         _by_readers(search, waiting[piece], place, holder) for place, piece in enumerate(pieces)
     ]
-    left = Counter(
-        piece for piece, member in zip(pieces, members, strict=True) if member is None
-    )
+    left = Counter(piece for piece, member in zip(pieces, members, strict=True) if member is None)
     for piece, count in left.items():
         if len(waiting[piece]) != count:
             waiting[piece].clear()
