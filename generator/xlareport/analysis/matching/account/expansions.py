@@ -175,9 +175,7 @@ def _reshaped(search: Search, link: NodePair, new: Mapping[Node, object]) -> Nod
         return None
     read = (operand for operand, _ in search.after.graph.operands(link.after))
     several = any(operand in new and not operand.constant for operand in read)
-    given = same_shape(search, link.before, users[0])
-    given = given and not same_shape(search, link.before, link.after)
-    return users[0] if several and given else None
+    return users[0] if several and same_shape(search, link.before, users[0]) else None
 
 
 def _new_dependencies(

@@ -119,6 +119,9 @@ ENTRY %main (a: f32[1,8], b: f32[4,8]) -> f32[4,8] {{
     )
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "flat")) == Place("main", "reduce.1")
+    chosen = [text.replace("f32", "pred").replace("sine", "not") for text in (before, after)]
+    matching = match(read(chosen[0]), read(chosen[1].replace("constant(-0)", "constant(false)")))
+    assert matching.partner_after(Place("main", "flat")) == Place("main", "reduce.1")
     counted = after.replace("constant(-0)", "constant(1)")
     matching = match(read(before), read(counted))
     assert matching.partner_after(Place("main", "flat")) is None
