@@ -46,10 +46,13 @@ def could_do_its_work(node: Node, other: Node) -> bool:
 
     A fill value or an uninitialized buffer does no arithmetic, and the end of a copy to another
     memory space only copied. Two halves that are combined were computed before. Only a product with
-    zeros has equal elements.
+    zeros has equal elements. A tuple that a called computation makes of its parameters is none of
+    the caller's.
     """
     if family_of(node.instruction) == "product" and not node.constant and _fills_otherwise(other):
         return False
+    if opcode_of(node) == "parameter" and opcode_of(other) == "tuple":
+        return node.frame.number == other.frame.number
     if target_of(other) in {BUFFER, _COMBINES}:
         return target_of(node) == target_of(other)
     if opcode_of(other) == "copy-done":
