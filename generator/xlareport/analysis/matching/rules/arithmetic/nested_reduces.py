@@ -48,9 +48,9 @@ def reshaped(search: Search) -> None:
     Either way: `tpu-copy-normalizer` makes such reduces of reshapes.
     """
     sides = search.before, search.after
-    for gone, made in (sides, sides[::-1]):
+    for gone, there in (sides, sides[::-1]):
         reduces = [node for node in gone.open() if reduces_nothing(gone, node)]
-        for node, move in _same_moves(search, gone, reduces, made) if reduces else ():
+        for node, move in _same_moves(search, gone, reduces, there) if reduces else ():
             if gone is search.before:
                 search.link(node, move, Grade.MATCHED, REDUCED_NOTHING)
             else:

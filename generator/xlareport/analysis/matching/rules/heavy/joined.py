@@ -202,7 +202,7 @@ def _products_of_slices(search: Search, whole: Node) -> list[Node]:
     inner = _inner_slices(search.after, slices)
     further = [_product_before(search, part, whole) for part in inner]
     known = [member for member in (*members, *further) if member is not None]
-    if inner and all(_is_made_in(search, member, whole) for member in known):
+    if inner and all(_is_of_its_parts(search, member, whole) for member in known):
         members += further
     partner = [whole.partner] if whole.partner is not None and None in members else []
     products = dict.fromkeys(member for member in (*members, *partner) if member is not None)
@@ -223,7 +223,7 @@ def _inner_slices(side: Side, slices: Sequence[Node]) -> list[Node]:
     return waiting[len(slices) :]
 
 
-def _is_made_in(search: Search, member: Node, whole: Node) -> bool:
+def _is_of_its_parts(search: Search, member: Node, whole: Node) -> bool:
     """Return whether a dot is over the same dimensions as one of values joined from its own."""
     lines = member.instruction, whole.instruction
     if any(lines[0].attributes.get(name) != lines[1].attributes.get(name) for name in DIMENSIONS):
@@ -249,8 +249,8 @@ def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
             members = [_product_of(search, (value, shared), whole) for value in values]
             known = list(dict.fromkeys(member for member in members if member is not None))
             nested = len(pieces) > len(search.after.graph.operands(node))
-            made = not nested or all(_is_made_in(search, member, whole) for member in known)
-            if len(known) == len(pieces) and made:
+            agree = not nested or all(_is_of_its_parts(search, member, whole) for member in known)
+            if len(known) == len(pieces) and agree:
                 return known
     return []
 
@@ -301,10 +301,12 @@ def _product_before(search: Search, part: Node, whole: Node) -> Node | None:
             operands = search.before.graph.operands(reader)
             places = operands if reader.commutes else operands[position : position + 1]
             sources = [_behind_moves(search.before, operand)[0] for operand in places]
-            found = [source for source in sources if _may_join(source, whole)]
-            if len(found) == len(operands) == _FEWEST:  # a sum of two: a pass keeps their order
-                found = found[position : position + 1]
-            products |= dict.fromkeys(found)
+            products_read = [source for source in sources if _may_join(source, whole)]
+            if (
+                len(products_read) == len(operands) == _FEWEST
+            ):  # a sum of two: a pass keeps their order
+                products_read = products_read[position : position + 1]
+            products |= dict.fromkeys(products_read)
     return _only(search, products)
 
 
