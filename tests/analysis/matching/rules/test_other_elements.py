@@ -74,3 +74,21 @@ def test_an_element_of_a_fusion_that_got_further_results_continues_none_of_anoth
 ) -> None:
     matching = match(read(_BEFORE), read(_AFTER))
     assert matching.partner_after(Place("main", "element.0")) != Place("main", "element.7")
+
+
+def test_an_element_of_a_fusion_that_was_taken_in_is_what_is_read_in_its_place(read: Read) -> None:
+    """The other fusion has all results now."""
+    taken_in = _AFTER.replace("%third = ", "%second = ").replace("(%third)", "(%second)")
+    taken_in = taken_in.replace("(%second), index=1", f"(%second), index=1{_OP}")
+    taken_in = "".join(
+        line
+        for line in taken_in.splitlines(keepends=True)
+        if "calls=%single.1" not in line
+        and "element.7 =" not in line
+        and "%element.8 =" not in line
+    )
+    taken_in = taken_in.replace("fusion(%a, %element.8)", "fusion(%a, %b)").replace(
+        "%element.6, %element.7)", "%element.6, %element.5)"
+    )
+    matching = match(read(_BEFORE), read(taken_in))
+    assert matching.partner_after(Place("main", "element.0")) == Place("main", "element.5")

@@ -9,7 +9,8 @@ def takes_of_another(search: Search, node: Node, other: Node) -> bool:
     """Return whether a new element is of a fusion that was there before, beside the old one's.
 
     A fusion pass gives a fusion further results: the elements of these are new, though one of
-    another fusion may have the same framework op.
+    another fusion may have the same framework op. Not so where the other fusion was taken in, and
+    what read the old element reads the new one in its place.
     """
     if not node.element or not other.element or search.parted is not None:
         return False
@@ -18,7 +19,15 @@ def takes_of_another(search: Search, node: Node, other: Node) -> bool:
     if read is None or reads is None or read.name == reads.name or reads.opcode != "fusion":
         return False
     former = was.by_name.get(reads.name)
-    return former is not None and former.opcode == reads.opcode
+    before = former is not None and former.opcode == reads.opcode
+    return before and _readers(node).isdisjoint(_readers(other))
+
+
+def _readers(node: Node) -> set[tuple[str, int]]:
+    """Return the names of the lines that read a node as written, and the first place in each."""
+    name = node.instruction.name
+    users = node.frame.computation.users.get(name, ())
+    return {(user.name, [*user.operand_names].index(name)) for user in users}
 
 
 def give_other_results(node: Node, other: Node) -> bool:
