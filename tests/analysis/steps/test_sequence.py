@@ -121,3 +121,39 @@ def test_broadcasts_of_constants_are_deferred_as_constants_are() -> None:
     assert after is not None
     rows = [row for row in step(before, after).changes if row.kind is Kind.REORDERED]
     assert [row.before for row in rows] == [Place("main", "wide.1"), Place("main", "wide.2")]
+
+
+_THROUGH_TUPLE = """HloModule m, is_scheduled=true
+
+ENTRY %main (p: (f32[8], f32[8])) -> f32[8] {
+  %p = (f32[8]{0}, f32[8]{0}) parameter(0)
+  %first.1 = f32[8]{0} get-tuple-element(%p), index=0
+  %second.1 = f32[8]{0} get-tuple-element(%p), index=1
+  %tuple = (f32[8]{0}, f32[8]{0}) tuple(%second.1, %first.1)
+  %sine = f32[8]{0} sine(%second.1)
+  %cosine = f32[8]{0} cosine(%sine)
+  %first.9 = f32[8]{0} get-tuple-element(%tuple), index=1, metadata={op_name="f"}
+  ROOT %add = f32[8]{0} add(%cosine, %first.9)
+}
+"""
+
+
+def test_what_gets_the_name_of_what_it_replaces_has_not_moved() -> None:
+    """`tuple-simplifier` reads an element directly, which gets the name of the one behind."""
+    bypassed = """HloModule m, is_scheduled=true
+
+ENTRY %main (p: (f32[8], f32[8])) -> f32[8] {
+  %p = (f32[8]{0}, f32[8]{0}) parameter(0)
+  %first.9 = f32[8]{0} get-tuple-element(%p), index=0, metadata={op_name="f"}
+  %second.1 = f32[8]{0} get-tuple-element(%p), index=1
+  %sine = f32[8]{0} sine(%second.1)
+  %cosine = f32[8]{0} cosine(%sine)
+  ROOT %add = f32[8]{0} add(%cosine, %first.9)
+}
+"""
+    before, after = (
+        TextReader().read(text.encode(), "m.txt") for text in (_THROUGH_TUPLE, bypassed)
+    )
+    assert before is not None
+    assert after is not None
+    assert Kind.REORDERED not in {row.kind for row in step(before, after).changes}

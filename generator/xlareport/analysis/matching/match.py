@@ -65,6 +65,7 @@ from xlareport.analysis.matching.rules.loops import (
     sunk_work,
 )
 from xlareport.analysis.matching.rules.movement import (
+    converted_pieces,
     masked_pads,
     moved_copies,
     moved_work,
@@ -210,6 +211,7 @@ _RULES = (
     identity.same_leaf_read,
     same_iotas.same_iotas,
     clamps.bounds,
+    clamps.looked_up,
     nested_reduces.reshaped,
     ordered_values.same_constants_called,
     ordered_values.same_constant_work,
@@ -230,6 +232,7 @@ _PARTS = (
     sinking.sunk,
     sunk_work.sunk_work,
     moved_outside.moved_outside,
+    converted_pieces.converted_pieces,
     moved_copies.lowered,
     moved_copies.repeated,
     moved_copies.equal_copies,

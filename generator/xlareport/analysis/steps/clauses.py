@@ -14,6 +14,7 @@ from xlareport.analysis.matching.search.reasons import (
     Masked,
     OfCopy,
     PaddedOnce,
+    Past,
     Regrouped,
 )
 from xlareport.analysis.steps import wording
@@ -147,6 +148,8 @@ def _of_reason(change: Change) -> str:
         return "{old}{where} became {members}"
     if change.kind is Kind.COMBINED and len(change.members) == 1:
         return "{new}{where} combines copies of {members}"
+    if isinstance(change.reason, Past) and change.kind in _OF_PIECES:
+        return _OF_PIECES[change.kind]
     if isinstance(change.reason, BothBranches):
         return "{old}{where} was inlined into {members}: {reason}"
     if change.kind is Kind.REPLACED and isinstance(change.reason, OfCopy):
@@ -155,6 +158,11 @@ def _of_reason(change: Change) -> str:
     return "{old}{where} became {new}, {reason}" if is_known else ""
 
 
+_OF_PIECES = {
+    Kind.COMBINED: "{new}{where} combines {members}, which moved {reason}",
+    Kind.SPLIT: "{old}{where} was moved {reason} and split into {members}",
+}
+"""What is told of what passed a concatenation: one for each operand, or one for all."""
 _OF_REPLACEMENTS = Masked | PaddedOnce | Regrouped
 """Reasons that are told of a replacement."""
 

@@ -285,7 +285,7 @@ def _partners(matching: Matching, place: Place) -> Sequence[Place]:
 def _is_passed(matching: Matching, was: Place, now: Place) -> bool:
     """Return whether a move that was read is read before what is read now, which it passed."""
     pairing = matching.pairing_before(was)
-    if pairing is None or pairing.relation is not Relation.SWAPPED:
+    if pairing is None or pairing.relation not in _MOVED:
         return False
     if not isinstance(pairing.reason, Past):
         return False
@@ -298,11 +298,15 @@ def _has_passed(matching: Matching, was: Place, now: Place) -> bool:
     if pairing is not None and pairing.relation is Relation.CLONED:
         reason = pairing.known_of(pairing.before[0], now).reason
         return isinstance(reason, Past) and reason.instruction == was.instruction
-    if pairing is None or pairing.relation is not Relation.SWAPPED or line is None:
+    if pairing is None or pairing.relation not in _MOVED or line is None:
+        return False
+    if pairing.relation is not Relation.SWAPPED and not isinstance(pairing.reason, Past):
         return False
     return matching.partner_after(was) in {Place(now.computation, n) for n in line.operand_names}
 
 
+_MOVED = frozenset({Relation.COMBINED, Relation.SPLIT, Relation.SWAPPED})
+"""Relations of what passed an instruction: also as one for each operand, or as one for all."""
 _SUNK = frozenset({Relation.CLONED, Relation.MERGED, Relation.SAME})
 _WITH_COPIES = frozenset({Relation.CLONED, Relation.REPLACED, Relation.SWAPPED})
 """Relations whose further places after are copies of the one before."""

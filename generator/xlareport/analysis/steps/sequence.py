@@ -12,6 +12,7 @@ from xlareport.hlo.model import Computation, Instruction
 
 _WORK, _MADE_ANEW = 8, 7
 """Weights of lines that stay in order; one with another name was made anew, and placed so."""
+_ELEMENT = "get-tuple-element"
 _FREE = {"parameter": 2, "constant": 1}
 """Weights of opcodes that cost no time wherever they stand, and so say little of the order.
 
@@ -60,6 +61,9 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
             partners[partner] = number
     pairs = sorted((number, positions[partner]) for partner, number in partners.items())
     places = [place for _, place in pairs]
+    if not _rise(places):
+        pairs = sorted(_where_elements_stayed(before, after, pairs))
+        places = [place for _, place in pairs]
     if _rise(places):  # as nearly always
         return Alignment(before, after, tuple(pairs), ())
     weights = [
@@ -98,6 +102,25 @@ def _goes_on(
 ) -> bool:
     """Return whether the primary partner of an instruction after is that of a name before."""
     return matching.partner_before(Place(after.name, partner)) == (before.name, name)
+
+
+def _where_elements_stayed(
+    before: Computation, after: Computation, pairs: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs; of an element that got the name of what read it behind a tuple, its own.
+
+    A pass that replaces an instruction with another one gives that its name.
+    """
+    stayed = {
+        (line.operands, line.taken_element): number
+        for number, line in enumerate(before.instructions)
+        if line.opcode == _ELEMENT and line.name not in after.by_name
+    }
+    for number, place in pairs:
+        line, now = before.instructions[number], after.instructions[place]
+        read = now.operands, now.taken_element
+        renamed = now.opcode == _ELEMENT and read != (line.operands, line.taken_element)
+        yield (stayed.pop(read, number) if renamed else number), place
 
 
 def _rise(places: Sequence[int]) -> bool:

@@ -1,7 +1,8 @@
 """Moves of data that a dot or a convolution takes in: it reads what they moved, in another way.
 
 Passes fold a transpose into the dimension numbers of a dot, a reverse or a pad into the window of a
-convolution, and a copy to another layout into the layout of either.
+convolution, and a copy to another layout into the layout of either. A transpose that moves only
+dimensions of size 1 is a reshape: a dot that reads a reshape of its operand has taken nothing in.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import TakenIn
 from xlareport.analysis.steps.kinds import Kind
@@ -43,15 +45,24 @@ def _taken(
     if place is None or change.kind not in _GONE or change.opcodes[0] not in _MOVES:
         return change
     home = matching.before.by_name[place.computation]
-    value = _behind(home, home.operand(home.by_name[place.instruction]))
+    line = home.by_name[place.instruction]
+    steps = 0 if _is_reshape(line) else _MOST_STEPS
+    value = home.behind(home.operand(line), SAME_ORDER, steps)
     known = None if value is None else matching.partner_after(Place(home.name, value.name))
     name = "" if value is None else value.name if known is None else known.instruction
-    for reader in _readers(home, home.by_name[place.instruction]):
+    for reader in _readers(home, line):
         now = readers.get(Place(home.name, reader.name))
-        if now is not None and name in _read(matching, now):
+        if now is not None and name in _read(matching, now, steps):
             taken = TakenIn(now.instruction, reader.opcode)
             return replace(change, kind=Kind.TAKEN, kinds=(Kind.TAKEN,), details=(taken,))
     return change
+
+
+def _is_reshape(line: Instruction) -> bool:
+    """Return whether a transpose moves only dimensions of size 1."""
+    sizes = zip(dimension_numbers(line), line.shape.dimensions, strict=False)
+    moved = [number for number, size in sizes if size != 1]
+    return line.opcode == "transpose" and moved == sorted(moved)
 
 
 def _readers(home: Computation, line: Instruction) -> Iterator[Instruction]:
@@ -63,13 +74,9 @@ def _readers(home: Computation, line: Instruction) -> Iterator[Instruction]:
         lines = [user for user in users if user.opcode in SAME_ORDER]
 
 
-def _read(matching: Matching, reader: Place) -> set[str]:
-    """Return the names of what a new reader reads, behind bitcasts and reshapes."""
+def _read(matching: Matching, reader: Place, steps: int) -> set[str]:
+    """Return the names of what a new reader reads, behind that many bitcasts and reshapes."""
     home = matching.after.by_name[reader.computation]
     names = home.by_name[reader.instruction].operand_names
-    values = (_behind(home, home.by_name.get(name)) for name in names)
+    values = (home.behind(home.by_name.get(name), SAME_ORDER, steps) for name in names)
     return {value.name for value in values if value is not None}
-
-
-def _behind(home: Computation, line: Instruction | None) -> Instruction | None:
-    return home.behind(line, SAME_ORDER, _MOST_STEPS)

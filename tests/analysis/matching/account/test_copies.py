@@ -101,9 +101,25 @@ def test_a_clone_has_the_name_of_its_original_with_a_mark_behind_it(read: Read) 
 
 
 def test_of_equal_computations_the_first_part_of_the_name_is_a_guess(read: Read) -> None:
-    pairing = match(read(_BEFORE), read(_summed("add.7"))).pairing_after(Place("add.7", "s.9"))
+    called = _summed("add.7").replace(
+        "all-reduce(%total.2), to_apply=%add.7",
+        'custom-call(%total.2), custom_call_target="x", called_computations={%add.7}',
+    )
+    pairing = match(read(_BEFORE), read(called)).pairing_after(Place("add.7", "s.9"))
     assert pairing is not None
     assert pairing.grade is Grade.GUESSED
+
+
+def test_a_computation_that_a_new_instruction_alone_applies_copies_no_equal_one(
+    read: Read,
+) -> None:
+    """`all_gather_decomposer` makes a sum for each all-reduce that it makes."""
+    before, after = read(_BEFORE), read(_summed("add.7"))
+    pairing = match(before, after).pairing_after(Place("add.7", "s.9"))
+    assert pairing is not None
+    assert pairing.relation is Relation.ADDED
+    made = step(before, after)
+    assert "`%add.7` is applied by `%sent`" in " ".join((made.headline, *made.account))
 
 
 def test_a_computation_whose_lines_continue_others_copies_nothing(read: Read) -> None:

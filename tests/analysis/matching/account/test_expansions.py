@@ -849,3 +849,86 @@ def test_a_fusion_holds_what_goes_on_between_its_converts(read: Read) -> None:
     )
     made = step(read(_IN_HALF), read(body + "\n" + entry.replace("(%part)", "(%fusion)")))
     assert "created 1 fusion from 1 instruction" in made.headline
+
+
+_REMAINDER = """
+HloModule m
+
+ENTRY %main (x: s32[64]) -> (s32[64], s32[64]) {
+  %x = s32[64]{0} parameter(0)
+  %size = s32[] constant(8192)
+  %sizes = s32[64]{0} broadcast(%size), dimensions={}
+  %rem = s32[64]{0} remainder(%x, %sizes)
+  %sum = s32[64]{0} add(%rem, %sizes)
+  %next = s32[64]{0} subtract(%sum, %x)
+  ROOT %out = (s32[64]{0}, s32[64]{0}) tuple(%sum, %next)
+}
+"""
+
+
+def test_an_array_operation_whose_repeated_constant_others_read_is_expanded(read: Read) -> None:
+    """A remainder by a power of two, whose divisor stays."""
+    after = _REMAINDER.replace(
+        "  %rem = s32[64]{0} remainder(%x, %sizes)\n",
+        """  %zero = s32[] constant(0)
+  %zeros = s32[64]{0} broadcast(%zero), dimensions={}
+  %below = pred[64]{0} compare(%x, %zeros), direction=LT
+  %negate.1 = s32[64]{0} negate(%x)
+  %size.1 = s32[64]{0} select(%below, %negate.1, %x)
+  %mask = s32[] constant(8191)
+  %masks = s32[64]{0} broadcast(%mask), dimensions={}
+  %and = s32[64]{0} and(%size.1, %masks)
+  %negate.2 = s32[64]{0} negate(%and)
+  %select.2 = s32[64]{0} select(%below, %negate.2, %and)
+""",
+    ).replace("add(%rem,", "add(%select.2,")
+    pairing = match(read(_REMAINDER), read(after)).pairing_before(_at("rem"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert pairing.after[0] == _at("select.2")
+    assert len(pairing.after) == 10
+
+
+_GATHERED = """
+HloModule m
+
+ENTRY %main (x: s32[1,1]) -> s32[8,1] {
+  %x = s32[1,1]{1,0} parameter(0)
+  %sign = s32[1,1]{1,0} sign(%x)
+  %all-gather.6 = s32[4,1]{1,0} all-gather(%sign), channel_id=1, replica_groups={{0,1,2,3}}, \
+dimensions={0}, use_global_device_ids=true, metadata={op_name="g"}
+  ROOT %out = s32[8,1]{1,0} concatenate(%all-gather.6, %all-gather.6), dimensions={0}
+}
+"""
+
+
+def test_a_reshape_behind_an_expansion_gives_its_result(read: Read) -> None:
+    """`all_gather_decomposer` writes the share of a device into zeros, which it sums."""
+    after = """
+HloModule m
+
+%add.7 (a.1: s32[], b.1: s32[]) -> s32[] {
+  %a.1 = s32[] parameter(0)
+  %b.1 = s32[] parameter(1)
+  ROOT %s.1 = s32[] add(%a.1, %b.1)
+}
+
+ENTRY %main (x: s32[1,1]) -> s32[8,1] {
+  %x = s32[1,1]{1,0} parameter(0)
+  %sign = s32[1,1]{1,0} sign(%x)
+  %zero = s32[] constant(0)
+  %zeros = s32[4]{0} broadcast(%zero), dimensions={}
+  %share = s32[1]{0} reshape(%sign)
+  %id = u32[] partition-id()
+  %own = s32[4]{0} dynamic-update-slice(%zeros, %share, %id)
+  %all-reduce.5 = s32[4]{0} all-reduce(%own), channel_id=1, replica_groups={{0,1,2,3}}, \
+use_global_device_ids=true, to_apply=%add.7, metadata={op_name="g"}
+  %reshape.9 = s32[4,1]{1,0} reshape(%all-reduce.5), metadata={op_name="g"}
+  ROOT %out = s32[8,1]{1,0} concatenate(%reshape.9, %reshape.9), dimensions={0}
+}
+"""
+    pairing = match(read(_GATHERED), read(after)).pairing_before(_at("all-gather.6"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert pairing.after[0] == _at("reshape.9")
+    assert _at("all-reduce.5") in pairing.after

@@ -70,7 +70,7 @@ def test_a_convert_moves_past_a_concatenate(read: Read) -> None:
     made = step(read(before), read(after), "`convert-mover`")
     kinds = {change.opcodes[0]: change.kind for change in made.changes if change.before}
     assert kinds["concatenate"] is Kind.TYPE
-    assert kinds["convert"] is Kind.SWAPPED
+    assert kinds["convert"] is Kind.SPLIT
 
 
 def test_a_copy_goes_on_as_the_copy_that_a_bitcast_hides_from_its_reader(read: Read) -> None:

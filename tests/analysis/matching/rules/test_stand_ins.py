@@ -793,3 +793,62 @@ def test_no_move_of_data_multiplies_and_no_slice_adds_up(read: Read) -> None:
     assert not could_do_its_work(nodes["sum"], nodes["first"])
     assert could_do_its_work(nodes["row"], nodes["first"])
     assert not could_do_its_work(nodes["row"], nodes["sum"])
+
+
+_PAIR = "(f32[8]{0}, f32[8]{0})"
+_OF_A_TUPLE = f"""
+HloModule m
+
+%called (p.1: {_PAIR}) -> f32[8] {{
+  %p.1 = {_PAIR} parameter(0)
+  %g.0 = f32[8]{{0}} get-tuple-element(%p.1), index=0
+  %g.1 = f32[8]{{0}} get-tuple-element(%p.1), index=1
+  ROOT %sum = f32[8]{{0}} add(%g.0, %g.1)
+}}
+
+%wrapper (p.0: {_PAIR}) -> f32[8] {{
+  %p.0 = {_PAIR} parameter(0)
+  ROOT %call = f32[8]{{0}} call(%p.0), to_apply=%called
+}}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+  %both = {_PAIR} tuple(%a, %b)
+  %start = (({_PAIR}), f32[8]{{0}}, u32[]) async-start(%both), calls=%wrapper
+  ROOT %done = f32[8]{{0}} async-done(%start)
+}}
+"""
+
+
+def test_a_tuple_of_parameters_of_a_called_computation_is_no_parameter_of_the_caller(
+    read: Read,
+) -> None:
+    """`inline-inputs-and-outputs` passes on the elements of a tuple."""
+    inlined = f"""
+HloModule m
+
+%called (q.0: f32[8], q.1: f32[8]) -> f32[8] {{
+  %q.0 = f32[8]{{0}} parameter(0)
+  %q.1 = f32[8]{{0}} parameter(1)
+  %tuple.5 = {_PAIR} tuple(%q.0, %q.1)
+  %g.0 = f32[8]{{0}} get-tuple-element(%tuple.5), index=0
+  %g.1 = f32[8]{{0}} get-tuple-element(%tuple.5), index=1
+  ROOT %sum = f32[8]{{0}} add(%g.0, %g.1)
+}}
+
+%wrapper (r.0: f32[8], r.1: f32[8]) -> f32[8] {{
+  %r.0 = f32[8]{{0}} parameter(0)
+  %r.1 = f32[8]{{0}} parameter(1)
+  ROOT %call = f32[8]{{0}} call(%r.0, %r.1), to_apply=%called
+}}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+  %start = ((f32[8]{{0}}, f32[8]{{0}}), f32[8]{{0}}, u32[]) async-start(%a, %b), calls=%wrapper
+  ROOT %done = f32[8]{{0}} async-done(%start)
+}}
+"""
+    matching = match(read(_OF_A_TUPLE), read(inlined))
+    assert matching.partner_after(Place("wrapper", "p.0")) != Place("called", "tuple.5")

@@ -119,7 +119,9 @@ class _Copies:
             if first is None and self._may_go_on(sites):
                 named = copied_name(name, self._there.graph.module.by_name)
                 is_copy = bool(named) and self._alike(name, named)
-                first = (named, Grade.MATCHED) if is_copy else self._of_one_stem(name)
+                anew = not is_copy and self._is_applied_anew(sites)
+                guess = None if anew else self._of_one_stem(name)
+                first = (named, Grade.MATCHED) if is_copy else guess
             self._known[name], self._grades[name] = first or (None, Grade.GUESSED)
         return self._known[name]
 
@@ -127,6 +129,23 @@ class _Copies:
         """Return whether any caller is new, or goes on as one that calls something."""
         nodes = [self._node(computation, call.instruction) for computation, call in sites]
         return any(self._are_new or node is None or _goes_on(node) for node in nodes)
+
+    def _is_applied_anew(self, sites: Sequence[tuple[Computation, Call]]) -> bool:
+        """Return whether only new instructions apply a new computation, as the sum of a new reduce.
+
+        A pass makes such a one for each: that another is equal says nothing.
+        """
+        nodes = [self._node(computation, call.instruction) for computation, call in sites]
+        applied = all(
+            call.attribute == "to_apply" and call.instruction.opcode != "call" for _, call in sites
+        )
+        new = all(
+            node is not None
+            and not node.kept
+            and (node.partner is None or not node.partner.instruction.called)
+            for node in nodes
+        )
+        return self._are_new and bool(sites) and applied and new
 
     def _called_by_likes(
         self, name: str, sites: Sequence[tuple[Computation, Call]]

@@ -29,6 +29,7 @@ from xlareport.hlo.opcode_groups import (
     PLAIN,
     REARRANGEMENTS,
     REDUCING_COLLECTIVES,
+    SAME_ORDER,
 )
 from xlareport.hlo.shape import ELEMENT_TYPES
 from xlareport.knowledge.opcodes import opcode_work
@@ -119,7 +120,7 @@ def _candidates(
     for link in search.links:
         other = link.before.instruction.opcode != link.after.instruction.opcode
         if link.relation is Relation.REPLACED and other:
-            result = _sliced(search, link) or _copied(search, link)
+            result = _sliced(search, link) or _copied(search, link) or _reshaped(search, link, new)
             yield link.before, result if result is not None and result in new else link.after
     for node in gone:
         for user, position in search.before.users.get(node, ()):
@@ -167,6 +168,20 @@ def _copied(search: Search, link: NodePair) -> Node | None:
     return (
         users[0] if copied and users[0].instruction.shape == link.before.instruction.shape else None
     )
+
+
+def _reshaped(search: Search, link: NodePair, new: Mapping[Node, object]) -> Node | None:
+    """Return the reshape to the former shape that alone reads its counterpart.
+
+    None where that reads nothing new either: it does the work alone.
+    """
+    users = [user for user, _ in search.after.users.get(link.after, ())]
+    moves = link.after.instruction.opcode in REARRANGEMENTS
+    if moves or len(users) != 1 or users[0].instruction.opcode not in SAME_ORDER:
+        return None
+    read = (operand for operand, _ in search.after.graph.operands(link.after))
+    several = any(operand in new and not operand.constant for operand in read)
+    return users[0] if several and same_shape(search, link.before, users[0]) else None
 
 
 def _new_dependencies(
@@ -217,7 +232,7 @@ def _is_read(
 ) -> bool:
     """Return whether what an old node read is read now, and was not computed once more."""
     moved, path = _behind(search, operand)
-    if path or operand[0].constant or moved in halves or operand[0] in halves:
+    if path or _is_fill(operand[0]) or moved in halves or operand[0] in halves:
         return True
     sources = (operand[0], moved, *_joined(search, [operand]))
     after = (node_after(search, source) for source in sources)

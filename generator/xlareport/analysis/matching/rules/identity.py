@@ -6,6 +6,7 @@ Each rule looks at the nodes that are still unpaired.
 from collections.abc import Callable, Collection, Hashable, Iterator
 
 from xlareport.analysis.matching.rules.doubles import Doubles
+from xlareport.analysis.matching.rules.other_elements import give_other_results, takes_of_another
 from xlareport.analysis.matching.rules.replaced_constants import replaces_another
 from xlareport.analysis.matching.search.alike import pairs_of_one_op
 from xlareport.analysis.matching.search.nodes import (
@@ -26,7 +27,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.contents import stem
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.families import family_of
-from xlareport.analysis.matching.sides.graph import Node, element_taken, opcode_of, opened_results
+from xlareport.analysis.matching.sides.graph import Node, element_taken, opcode_of
 from xlareport.analysis.matching.sides.renumbered import is_another
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, TUPLES
@@ -263,8 +264,11 @@ def same_origin(search: Search) -> None:
         return (form, message, is_result) if message else None
 
     doubles = Doubles(search)
-    reason = "the only one of its form and framework op"
-    _pair_unique(search, key, reason, doubles.are_of_another)
+
+    def parted(node: Node, other: Node) -> bool:
+        return doubles.are_of_another(node, other) or takes_of_another(search, node, other)
+
+    _pair_unique(search, key, "the only one of its form and framework op", parted)
 
 
 def same_first_operand(search: Search) -> None:
@@ -309,7 +313,8 @@ def same_operation(search: Search) -> None:
                 continue  # fusions have constant values of their own, in any order
             same_state = search.before.is_called(node) == search.after.is_called(other)
             same_state = same_state and node.constant == other.constant
-            same_state = same_state and not _give_other_results(node, other)
+            same_state = same_state and not give_other_results(node, other)
+            same_state = same_state and not takes_of_another(search, node, other)
             if same_state and _may_be_same_move(search, node, other):
                 search.link(node, other, grade, reason)
 
@@ -343,7 +348,7 @@ def _pair_unique(
     for node, other in sole_pairs(keyed(search.before, key), keyed(search.after, key)):
         if search.before.is_called(node) != search.after.is_called(other):
             continue
-        apart = _is_apart(search, node, other) or _give_other_results(node, other)
+        apart = _is_apart(search, node, other) or give_other_results(node, other)
         apart = apart or _is_replaced(search, node, other)
         if not _is_beside(node, other) and not apart and not parted(node, other):
             search.link(node, other, Grade.MATCHED, reason)
@@ -371,19 +376,6 @@ def _is_apart(search: Search, node: Node, other: Node) -> bool:
     there = other.frame.computation.name
     known = search.computations
     return known.pairs.get(home, there) != there or known.partners.get(there, home) != home
-
-
-def _give_other_results(node: Node, other: Node) -> bool:
-    """Return whether two fusions are known to give the results of other instructions.
-
-    A fusion that another takes in is no longer its root, or one of its results, though both may be
-    of one framework op.
-    """
-    old, new = opened_results(node), opened_results(other)
-    known = [result.partner for result in new if result.partner is not None]
-    if not old or not new or len(known) < len(new) or any(map(is_free, old)):
-        return False
-    return all(source.frame is not old[0].frame for source in known)
 
 
 def grouped(side: Side, key: Callable[[Node], Hashable]) -> dict[Hashable, list[Node]]:

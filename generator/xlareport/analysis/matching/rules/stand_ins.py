@@ -18,11 +18,11 @@ from xlareport.analysis.matching.search.nodes import (
     target_of,
 )
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.element_kinds import kinds_of_both
 from xlareport.analysis.matching.sides.facts import TRANSPARENT, dimension_numbers
 from xlareport.analysis.matching.sides.families import BUFFER, family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.parameters import is_part
-from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import (
     COMMUTATIVE,
@@ -52,7 +52,8 @@ def could_do_its_work(node: Node, other: Node) -> bool:
 
     A fill value or an uninitialized buffer does no arithmetic, and the end of a copy to another
     memory space only copied. Two halves that are combined were computed before. Only a product with
-    zeros has equal elements. No move of data multiplies, and no slice adds up.
+    zeros has equal elements. No move of data multiplies, and no slice adds up. A tuple that a called
+    computation makes of its parameters is none of the caller's.
     """
     if _only_moves(node, other):
         return False
@@ -62,7 +63,7 @@ def could_do_its_work(node: Node, other: Node) -> bool:
         return opcode_of(node).startswith("copy")
     if only_gathers(node, other) or _is_turned(node, other) or _is_only_copied(node, other):
         return False
-    if opcode_of(node) == "reshape" != opcode_of(other) and _is_identity(node):
+    if _is_only_removed(node, other) or _is_of_callee(node, other):
         return False
     fills = opcode_of(node) in _FILLS and not other.constant
     return not fills or opcode_of(other) in PASSING
@@ -78,6 +79,17 @@ def _only_moves(node: Node, other: Node) -> bool:
         return True
     is_product = family_of(node.instruction) == "product" and not node.constant
     return is_product and _fills_otherwise(other)
+
+
+def _is_only_removed(node: Node, other: Node) -> bool:
+    """Return whether a reshape to the dimensions that there are was removed."""
+    return opcode_of(node) == "reshape" != opcode_of(other) and _is_identity(node)
+
+
+def _is_of_callee(node: Node, other: Node) -> bool:
+    """Return whether a tuple is in another computation than the parameter that it may have been."""
+    codes = opcode_of(node), opcode_of(other)
+    return codes == ("parameter", "tuple") and node.frame.number != other.frame.number
 
 
 def _fills_otherwise(node: Node) -> bool:
@@ -220,7 +232,7 @@ def are_reordered(node: Node, other: Node) -> bool:
     old, new = node.instruction.shape, other.instruction.shape
     if not are_tuples(node, other) or not old.elements:
         return False
-    kinds = kinds_of(old), kinds_of(new)
+    kinds = kinds_of_both(old, new)
     return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
 
 
@@ -330,9 +342,9 @@ def are_of_reordered(
     """
     if not node.element or not other.element or not read or not now:
         return False
-    old, new = (kinds_of(operands[0][0].instruction.shape) for operands in (read, now))
-    shape = node.instruction.shape
-    is_alone = Counter(old)[shape.element_type, len(shape.dimensions)] == 1
+    old, new = kinds_of_both(*(operands[0][0].instruction.shape for operands in (read, now)))
+    number = node.element[0]
+    is_alone = number < len(old) and Counter(old)[old[number]] == 1
     is_whole = Counter(old) <= Counter(new)
     return is_whole and old != new[: len(old)] and not is_alone
 

@@ -59,11 +59,14 @@ def _starts_otherwise(side: Side, node: Node) -> bool:
     opcode = reducer.root.opcode if reducer is not None and reducer.root is not None else ""
     operands = side.graph.operands(node)
     start = scalar_of(side, operands[-1][0]) if len(operands) > 1 else None
-    return opcode in _COUNTING and start is not None and start.lstrip("-") != _NEUTRAL[opcode]
+    if opcode not in _COUNTING or start is None:
+        return False
+    return start.lstrip("-") not in (_NEUTRAL[opcode], _OF_PREDICATES[opcode])
 
 
 _COUNTING = frozenset({"add", "multiply"})
-"""Reductions whose start is written alike for every type where it changes nothing."""
+"""Reductions whose start is written alike for every type of numbers where it changes nothing."""
+_OF_PREDICATES = {"add": "false", "multiply": "true"}
 
 
 def beside_neutral(side: Side, node: Node) -> int | None:

@@ -109,3 +109,35 @@ ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {{
         for name in ("low", "high"):
             place = Place(f"fused.{number}", f"{name}.{number}")
             assert matching.partner_before(place) == Place("clip", name), place
+
+
+_LOOK_UP = """
+HloModule m
+
+ENTRY %main (i: s32[]) -> (s32[], s32[]) {
+  %i = s32[] parameter(0)
+  %twice = s32[] add(%i, %i)
+  %table = s32[2]{0} constant({0, 1})
+  %found = s32[1]{0} dynamic-slice(%table, %twice), dynamic_slice_sizes={1}
+  %scalar = s32[] reshape(%found)
+  ROOT %out = (s32[], s32[]) tuple(%scalar, %twice)
+}
+"""
+
+
+def test_a_look_up_in_a_table_of_indices_became_a_clamp(read: Read) -> None:
+    after = _LOOK_UP.replace(
+        """  %table = s32[2]{0} constant({0, 1})
+  %found = s32[1]{0} dynamic-slice(%table, %twice), dynamic_slice_sizes={1}
+""",
+        """  %least = s32[] constant(0)
+  %most = s32[] constant(1)
+  %clamp.5 = s32[] clamp(%least, %twice, %most)
+""",
+    ).replace("reshape(%found)", "reshape(%clamp.5)")
+    pairing = match(read(_LOOK_UP), read(after)).pairing_before(Place("main", "found"))
+    assert pairing is not None
+    assert (pairing.relation, pairing.after) == (Relation.REPLACED, (Place("main", "clamp.5"),))
+    other = after.replace("clamp(%least, %twice", "clamp(%least, %i")
+    pairing = match(read(_LOOK_UP), read(other)).pairing_before(Place("main", "found"))
+    assert pairing is None or not pairing.after

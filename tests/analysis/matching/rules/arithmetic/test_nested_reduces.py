@@ -190,3 +190,32 @@ def test_a_reduce_that_is_read_behind_a_convert_too_is_not_merged(read: Read) ->
     )
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "rows")) == Place("main", "rows")
+
+
+def test_a_reshape_goes_on_as_the_reduce_that_drops_its_dimensions_of_one_element(
+    read: Read,
+) -> None:
+    """`tpu-copy-normalizer` makes such reduces."""
+    before = f"""{_HEADS}
+ENTRY %main (a: f32[1,8], b: f32[4,8]) -> f32[4,8] {{
+  %a = f32[1,8]{{1,0}} parameter(0)
+  %b = f32[4,8]{{1,0}} parameter(1)
+  %wave = f32[1,8]{{1,0}} sine(%a)
+  %flat = f32[8]{{0}} reshape(%wave)
+  %wide = f32[4,8]{{1,0}} broadcast(%flat), dimensions={{1}}
+  ROOT %out = f32[4,8]{{1,0}} multiply(%b, %wide)
+}}
+"""
+    reduced = """%start = f32[] constant(-0)
+  %reduce.1 = f32[8]{0} reduce(%wave, %start), dimensions={0}, to_apply=%sum.1"""
+    after = before.replace("%flat = f32[8]{0} reshape(%wave)", reduced).replace(
+        "broadcast(%flat)", "broadcast(%reduce.1)"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "flat")) == Place("main", "reduce.1")
+    chosen = [text.replace("f32", "pred").replace("sine", "not") for text in (before, after)]
+    matching = match(read(chosen[0]), read(chosen[1].replace("constant(-0)", "constant(false)")))
+    assert matching.partner_after(Place("main", "flat")) == Place("main", "reduce.1")
+    counted = after.replace("constant(-0)", "constant(1)")
+    matching = match(read(before), read(counted))
+    assert matching.partner_after(Place("main", "flat")) is None

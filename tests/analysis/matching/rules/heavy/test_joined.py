@@ -3,7 +3,11 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules import identity
+from xlareport.analysis.matching.rules.heavy import joined
 from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.search import NodePair
+from xlareport.analysis.matching.search.search_start import start
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
@@ -181,3 +185,98 @@ ENTRY %main {_SIGNATURE} {{{_PARAMETERS}
         claim = matching.pairing_before(Place("main", name))
         assert claim is not None
         assert (claim.relation, claim.after[0].instruction) == (Relation.COMBINED, whole)
+
+
+_OF_ONE_VALUE = """
+HloModule m
+
+ENTRY %main (x: f32[8], y: f32[8], z: f32[8]) -> (f32[16], f32[16], f32[16], f32[16]) {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %z = f32[8]{0} parameter(2)
+"""
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_collectives_of_one_value_are_told_apart_by_what_reads_their_elements(
+    *, swapped: bool, read: Read
+) -> None:
+    """Neither is the first member, so neither channel is left."""
+    before = f"""{_OF_ONE_VALUE}
+  %first = f32[16]{{0}} all-gather(%y), channel_id=1, dimensions={{0}}
+  %one = f32[16]{{0}} all-gather(%x), channel_id=2, dimensions={{0}}
+  %second = f32[16]{{0}} all-gather(%z), channel_id=3, dimensions={{0}}
+  %two = f32[16]{{0}} all-gather(%x), channel_id=4, dimensions={{0}}
+  %c = f32[16]{{0}} cosine(%one)
+  %s = f32[16]{{0}} sine(%two)
+  ROOT %out = {_RESULT} tuple(%c, %s, %first, %second)
+}}
+"""
+    elements = ("e.3", "e.1") if swapped else ("e.1", "e.3")
+    both = "(f32[16]{0}, f32[4,4]{1,0})"
+    after = f"""{_OF_ONE_VALUE}
+  %moved = f32[4,2]{{1,0}} bitcast(%x)
+  %other = f32[4,2]{{1,0}} bitcast(%x)
+  %all.1 = {both} all-gather(%y, %moved), channel_id=1, dimensions={{0}}
+  %all.2 = {both} all-gather(%z, %other), channel_id=3, dimensions={{0}}
+  %e.0 = f32[16]{{0}} get-tuple-element(%all.1), index=0
+  %g.1 = f32[4,4]{{1,0}} get-tuple-element(%all.1), index=1
+  %e.1 = f32[16]{{0}} bitcast(%g.1)
+  %e.2 = f32[16]{{0}} get-tuple-element(%all.2), index=0
+  %g.3 = f32[4,4]{{1,0}} get-tuple-element(%all.2), index=1
+  %e.3 = f32[16]{{0}} bitcast(%g.3)
+  %c = f32[16]{{0}} cosine(%{elements[0]})
+  %s = f32[16]{{0}} sine(%{elements[1]})
+  ROOT %out = {_RESULT} tuple(%c, %s, %e.0, %e.2)
+}}
+"""
+    matching = match(read(before), read(after))
+    wholes = ("all.2", "all.1") if swapped else ("all.1", "all.2")
+    for name, whole in zip(("one", "two"), wholes, strict=True):
+        claim = matching.pairing_before(Place("main", name))
+        assert claim is not None
+        assert (claim.relation, claim.after[0].instruction) == (Relation.COMBINED, whole)
+
+
+_MERGED_IN_TURN = """
+HloModule m
+
+ENTRY %main (x: f32[32,64], q: f32[64,16], k: f32[64,24], v: f32[64,8]) -> f32[32,8] {
+  %x = f32[32,64]{1,0} parameter(0)
+  %q = f32[64,16]{1,0} parameter(1)
+  %k = f32[64,24]{1,0} parameter(2)
+  %v = f32[64,8]{1,0} parameter(3)
+  %both = f32[64,40]{1,0} concatenate(%q, %k), dimensions={1}
+  %all = f32[64,48]{1,0} concatenate(%both, %v), dimensions={1}
+  %whole = f32[32,48]{1,0} dot(%x, %all), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %half = f32[32,40]{1,0} slice(%whole), slice={[0:32], [0:40]}
+  %s.q = f32[32,16]{1,0} slice(%half), slice={[0:32], [0:16]}
+  %s.k = f32[32,24]{1,0} slice(%half), slice={[0:32], [16:40]}
+  %s.v = f32[32,8]{1,0} slice(%whole), slice={[0:32], [40:48]}
+  %sine = f32[32,16]{1,0} sine(%s.q)
+  %cosine = f32[32,24]{1,0} cosine(%s.k)
+  ROOT %tanh = f32[32,8]{1,0} tanh(%s.v)
+}
+"""
+_DIMS = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+_IN_TURN_BEFORE = (
+    _MERGED_IN_TURN[: _MERGED_IN_TURN.index("  %both")]
+    + "".join(
+        f"  %dot.{name} = f32[32,{size}]{{1,0}} dot(%x, %{name}), {_DIMS}\n"
+        for name, size in (("q", 16), ("k", 24), ("v", 8))
+    )
+    + _MERGED_IN_TURN[_MERGED_IN_TURN.index("  %sine") :].replace("%s.", "%dot.")
+)
+
+
+def test_dots_that_were_merged_two_at_a_time_are_all_in_the_last_one(read: Read) -> None:
+    """Their readers, of slices of slices, are known, whatever is known of the operands."""
+    search = start(read(_IN_TURN_BEFORE), read(_MERGED_IN_TURN), same_program=True)
+    identity.same_name(search)
+    joined.joined(search)
+    members = [link.before.instruction.name for link in search.links if _is_whole(link)]
+    assert sorted(members) == ["dot.k", "dot.q", "dot.v"]
+
+
+def _is_whole(link: NodePair) -> bool:
+    return link.after.instruction.name == "whole"

@@ -1,8 +1,8 @@
-"""A rule for a minimum and a maximum that were combined into a clamp."""
+"""Rules for what became a clamp: a minimum and a maximum, and a look-up in a table."""
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.search.nodes import is_free, same_form
+from xlareport.analysis.matching.search.nodes import is_free, node_before, read_at, same_form
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
 from xlareport.analysis.matching.sides.side import Side
@@ -10,6 +10,7 @@ from xlareport.knowledge.grades import Grade, weakest
 
 _OTHER = {"maximum": "minimum", "minimum": "maximum"}
 _BOUNDS_AND_VALUE = 3
+_TABLE_AND_INDEX = 2
 
 
 def clamped(search: Search) -> None:
@@ -26,6 +27,35 @@ def clamped(search: Search) -> None:
             reason = f"%{whole.instruction.name} clamps to both bounds"
             search.combine(members, whole, Grade.MATCHED, reason)
             members[0].token = whole.token
+
+
+def looked_up(search: Search) -> None:
+    """Pair a look-up of one element in a constant with the clamp of its index that is read now.
+
+    A table that holds its own indices gives the index, within the bounds of the table.
+    """
+    for whole in search.after.open():
+        if whole.instruction.opcode != "clamp":
+            continue
+        index = read_at(search.after, whole, 1)
+        for user, position in search.after.users.get(whole, ()):
+            reader = node_before(search, user)
+            former = None if reader is None else read_at(search.before, reader, position)
+            if former is None or index is None or _index(search.before, former) is None:
+                continue
+            known = node_before(search, index) is _index(search.before, former)
+            if known and is_free(former) and is_free(whole):
+                reason = f"%{user.instruction.name} reads it instead: the table held its indices"
+                search.link(former, whole, Grade.MATCHED, reason)
+
+
+def _index(side: Side, node: Node) -> Node | None:
+    """Return the index of a look-up of one element in a constant; None of anything else."""
+    line = node.instruction
+    operands = side.graph.operands(node) if line.opcode == "dynamic-slice" else ()
+    if line.shape.element_count != 1 or len(operands) != _TABLE_AND_INDEX:
+        return None
+    return operands[1][0] if operands[0][0].instruction.opcode == "constant" else None
 
 
 def bounds(search: Search) -> None:

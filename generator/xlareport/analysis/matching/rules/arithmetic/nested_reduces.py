@@ -1,10 +1,11 @@
 """A rule for a reduce of a reduce that became one reduce over the dimensions of both."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from math import prod
 
 from xlareport.analysis.matching.rules.heavy.products import reducer
 from xlareport.analysis.matching.search.nodes import is_free, same_count
+from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
@@ -97,22 +98,35 @@ def _reduces_both(search: Search, outer: Node, inner: Node, whole: Node) -> bool
 
 
 def reshaped(search: Search) -> None:
-    """Pair a reduce that only drops dimensions of one element with a reshape of its operand."""
-    gone = [node for node in search.before.open() if reduces_nothing(search.before, node)]
-    if not gone:
-        return
+    """Pair a reduce that only drops dimensions of one element with a reshape of its operand.
+
+    Either way: `tpu-copy-normalizer` makes such reduces of reshapes.
+    """
+    sides = search.before, search.after
+    for gone, there in (sides, sides[::-1]):
+        reduces = [node for node in gone.open() if reduces_nothing(gone, node)]
+        for node, move in _same_moves(search, gone, reduces, there) if reduces else ():
+            if gone is search.before:
+                search.link(node, move, Grade.MATCHED, REDUCED_NOTHING)
+            else:
+                search.link(move, node, Grade.MATCHED, "it reduces only dimensions of one element")
+
+
+def _same_moves(
+    search: Search, here: Side, reduces: Sequence[Node], there: Side
+) -> Iterator[tuple[Node, Node]]:
+    """Yield reduces with a free reshape, on the other side, of their operand to their shape."""
     search.evaluate()
     moves = group_by_key(
-        (_key_of_move(search.after, node), node)
-        for node in search.after.open()
+        (_key_of_move(there, node), node)
+        for node in there.open()
         if node.instruction.opcode in _RESHAPES
     )
-    for node in gone:
-        equal = moves.get(_key_of_move(search.before, node), ())
+    for node in reduces:
+        equal = moves.get(_key_of_move(here, node), ())
         move = next(filter(is_free, equal), None)
-        if move is not None:
-            reason = "it only reduced dimensions of one element"
-            search.link(node, move, Grade.MATCHED, reason)
+        if move is not None and is_free(node):
+            yield node, move
 
 
 def _key_of_move(side: Side, node: Node) -> Hashable:

@@ -8,6 +8,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
 
 from xlareport.analysis.matching.rules.heavy.collectives import channel_of
+from xlareport.analysis.matching.rules.heavy.merged_dots import DIMENSIONS
 from xlareport.analysis.matching.search.nodes import is_free, node_before
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.elements import kept_elements
@@ -27,6 +28,8 @@ _SUMMED = _MOVES | {"reduce"}
 """Opcodes that may occur between a dot that was also split and the slices of its result."""
 _MOST_MOVES = 8
 _MOST_READERS = 40
+_MOST_SLICES = 160
+"""Slices of a product, and slices of these, that are looked at."""
 _FEWEST = 2
 
 
@@ -64,14 +67,50 @@ def _join_collectives(search: Search, whole: Node) -> None:
 def _members(
     search: Search, pieces: Sequence[NodeElement], opcode: str, holder: Node
 ) -> list[Node | None]:
-    """Return the old collective of each piece; of a value sent several times, in order."""
+    """Return the old collective of each piece; of a value sent several times, by what reads it.
+
+    Else in order, where there are as many as pieces.
+    """
     waiting = dict[NodeElement, deque[Node]]()
     for piece, count in Counter(pieces).items():
         sent = _sent_before(search, piece, opcode, holder)
         if len(sent) > count:
             sent = _by_channel(search, sent, count, holder)
-        waiting[piece] = deque(sent if len(sent) == count else ())
-    return [waiting[piece].popleft() if waiting[piece] else None for piece in pieces]
+        waiting[piece] = deque(sent)
+    members = [
+        _by_readers(search, waiting[piece], place, holder) for place, piece in enumerate(pieces)
+    ]
+    left = Counter(piece for piece, member in zip(pieces, members, strict=True) if member is None)
+    for piece, count in left.items():
+        if len(waiting[piece]) != count:
+            waiting[piece].clear()
+    return [
+        waiting[piece].popleft() if member is None and waiting[piece] else member
+        for piece, member in zip(pieces, members, strict=True)
+    ]
+
+
+def _by_readers(search: Search, sent: deque[Node], place: int, holder: Node) -> Node | None:
+    """Take the one of several old collectives that the readers of an element of the new one read.
+
+    None where no reader has a counterpart, or where they disagree.
+    """
+    if len(sent) < _FEWEST:
+        return None
+    now = {
+        (node_before(search, user), position)
+        for end in (holder, *dones_of(search.after, holder))
+        for user, position in _readers(search.after, end, _MOVES, (place,))
+    }
+    read = [
+        node
+        for node in sent
+        if any(reader in now for reader in _readers(search.before, node, _MOVES))
+    ]
+    if len(read) != 1:
+        return None
+    sent.remove(read[0])
+    return read[0]
 
 
 def _by_channel(search: Search, sent: list[Node], count: int, whole: Node) -> list[Node]:
@@ -158,12 +197,43 @@ def _join_products(search: Search, whole: Node) -> None:
 
 def _products_of_slices(search: Search, whole: Node) -> list[Node]:
     """Return the old dots whose readers now read slices of one dot; empty if it was only one."""
-    readers = _readers(search.after, whole, _SUMMED)
-    slices = [user for user, _ in readers if opcode_of(user) == "slice" and is_free(user)]
-    members = [_product_before(search, part, whole) for part in dict.fromkeys(slices)]
+    slices = list(dict.fromkeys(_slices_of(search.after, whole)))
+    members = [_product_before(search, part, whole) for part in slices]
+    inner = _inner_slices(search.after, slices)
+    further = [_product_before(search, part, whole) for part in inner]
+    known = [member for member in (*members, *further) if member is not None]
+    if inner and all(_is_of_its_parts(search, member, whole) for member in known):
+        members += further
     partner = [whole.partner] if whole.partner is not None and None in members else []
     products = dict.fromkeys(member for member in (*members, *partner) if member is not None)
     return list(products) if len(products) >= _FEWEST else []
+
+
+def _slices_of(side: Side, node: Node) -> list[Node]:
+    readers = _readers(side, node, _SUMMED)
+    return [user for user, _ in readers if opcode_of(user) == "slice" and is_free(user)]
+
+
+def _inner_slices(side: Side, slices: Sequence[Node]) -> list[Node]:
+    """Return the free slices of slices, and of these: `dot-merger` merges two dots at a time."""
+    waiting = [*slices]
+    for node in waiting if len(slices) <= _MOST_READERS else ():
+        new = [part for part in _slices_of(side, node) if part not in waiting]
+        waiting += new if len(waiting) + len(new) <= _MOST_SLICES else []
+    return waiting[len(slices) :]
+
+
+def _is_of_its_parts(search: Search, member: Node, whole: Node) -> bool:
+    """Return whether a dot is over the same dimensions as one of values joined from its own."""
+    lines = member.instruction, whole.instruction
+    if any(lines[0].attributes.get(name) != lines[1].attributes.get(name) for name in DIMENSIONS):
+        return False
+    former, reads = search.before.graph.operands(member), search.after.graph.operands(whole)
+    return all(
+        _behind_moves(search.before, was)[0]
+        in {node_before(search, piece) for piece in _joined_pieces(search.after, now)}
+        for was, now in zip(former, reads, strict=False)
+    )
 
 
 def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
@@ -173,16 +243,29 @@ def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
         return []
     for (node, _), (other, _) in (sides[:2], sides[1::-1]):
         if opcode_of(node) == "concatenate" and is_free(node):
-            pieces = [
-                _behind_moves(search.after, piece)[0] for piece in search.after.graph.operands(node)
-            ]
+            pieces = _joined_pieces(search.after, (node, ()))
             values = [node_before(search, piece) for piece in pieces]
             shared = node_before(search, other) or _shared_factor(search, values, whole)
             members = [_product_of(search, (value, shared), whole) for value in values]
             known = list(dict.fromkeys(member for member in members if member is not None))
-            if len(known) == len(pieces):
+            nested = len(pieces) > len(search.after.graph.operands(node))
+            agree = not nested or all(_is_of_its_parts(search, member, whole) for member in known)
+            if len(known) == len(pieces) and agree:
                 return known
     return []
+
+
+def _joined_pieces(side: Side, operand: NodeElement) -> list[Node]:
+    """Return the values that an operand was joined from, behind moves; itself if it was not."""
+    pieces, waiting = list[Node](), [_behind_moves(side, operand)[0]]
+    while waiting and len(pieces) + len(waiting) <= _MOST_READERS:
+        node = waiting.pop()
+        if opcode_of(node) == "concatenate" and is_free(node):
+            operands = side.graph.operands(node)
+            waiting += [_behind_moves(side, piece)[0] for piece in reversed(operands)]
+        else:
+            pieces.append(node)
+    return pieces + waiting[::-1]
 
 
 def _shared_factor(search: Search, values: list[Node | None], whole: Node) -> Node | None:
@@ -217,8 +300,13 @@ def _product_before(search: Search, part: Node, whole: Node) -> Node | None:
         if reader is not None and not user.kept:
             operands = search.before.graph.operands(reader)
             places = operands if reader.commutes else operands[position : position + 1]
-            sources = (_behind_moves(search.before, operand)[0] for operand in places)
-            products |= dict.fromkeys(source for source in sources if _may_join(source, whole))
+            sources = [_behind_moves(search.before, operand)[0] for operand in places]
+            products_read = [source for source in sources if _may_join(source, whole)]
+            if (
+                len(products_read) == len(operands) == _FEWEST
+            ):  # a sum of two: a pass keeps their order
+                products_read = products_read[position : position + 1]
+            products |= dict.fromkeys(products_read)
     return _only(search, products)
 
 

@@ -46,16 +46,17 @@ def _is_dot(node: Node) -> bool:
 def _dot_key(node: Node, tokens: list[int]) -> Hashable:
     """Return a key of a dot: the value numbers of its operands and its dimension numbers."""
     attributes = node.instruction.attributes
-    return (*tokens, *(attributes.get(name, "") for name in _DIMENSIONS))
+    return (*tokens, *(attributes.get(name, "") for name in DIMENSIONS))
 
 
-_DIMENSIONS = (
+DIMENSIONS = (
     "lhs_batch_dims",
     "lhs_contracting_dims",
     "rhs_batch_dims",
     "rhs_contracting_dims",
     "operand_precision",
 )
+"""Attributes of a dot that say which products it adds up."""
 
 
 def _concatenated_operand(side: Side, node: Node) -> int | None:

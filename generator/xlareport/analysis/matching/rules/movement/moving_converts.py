@@ -19,9 +19,9 @@ _LONGEST = 8
 
 def moved_converts(search: Search) -> None:
     """Let converts be what moved, not the moves beside them, where others are known to move."""
-    swapped = [link for link in search.links if link.relation is Relation.SWAPPED]
-    if not any(_is_convert(link.before) for link in swapped):
+    if not any(_is_convert(link.before) and _has_moved(link) for link in search.links):
         return
+    swapped = [link for link in search.links if link.relation is Relation.SWAPPED]
     moves = [link for link in swapped if not _is_convert(link.before)]
     passed = [_passed_convert(link) for link in moves]
     if not all(convert is not None and _pairs_converts(convert) for convert in passed):
@@ -30,6 +30,12 @@ def moved_converts(search: Search) -> None:
     for link, convert in zip(moves, passed, strict=True):
         if convert is not None and convert in links:
             _turn(search, link, links[convert])
+
+
+def _has_moved(link: NodePair) -> bool:
+    """Return whether a link is of what moved, also as one for each operand, or as one for all."""
+    in_pieces = link.relation in (Relation.COMBINED, Relation.SPLIT)
+    return link.relation is Relation.SWAPPED or (in_pieces and isinstance(link.reason, Past))
 
 
 def _turn(search: Search, link: NodePair, convert: NodePair) -> None:
