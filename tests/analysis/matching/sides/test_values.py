@@ -6,10 +6,9 @@ import pytest
 
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.search_start import start
-from xlareport.analysis.matching.sides.element_kinds import kinds_of
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.analysis.matching.sides.values import Tokens, operands_first
+from xlareport.analysis.matching.sides.values import Tokens, kinds_of, operands_first
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import parse_shape
 

@@ -18,11 +18,11 @@ from xlareport.analysis.matching.search.nodes import (
     target_of,
 )
 from xlareport.analysis.matching.search.search import Search
-from xlareport.analysis.matching.sides.element_kinds import kinds_of_both
 from xlareport.analysis.matching.sides.facts import TRANSPARENT, dimension_numbers
 from xlareport.analysis.matching.sides.families import BUFFER, family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.parameters import is_part
+from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import (
     COMMUTATIVE,
@@ -63,7 +63,7 @@ def could_do_its_work(node: Node, other: Node) -> bool:
         return opcode_of(node).startswith("copy")
     if only_gathers(node, other) or _is_turned(node, other) or _is_only_copied(node, other):
         return False
-    if _is_only_removed(node, other) or _is_of_callee(node, other):
+    if opcode_of(node) == "reshape" != opcode_of(other) and _is_identity(node):
         return False
     fills = opcode_of(node) in _FILLS and not other.constant
     return not fills or opcode_of(other) in PASSING
@@ -232,7 +232,7 @@ def are_reordered(node: Node, other: Node) -> bool:
     old, new = node.instruction.shape, other.instruction.shape
     if not are_tuples(node, other) or not old.elements:
         return False
-    kinds = kinds_of_both(old, new)
+    kinds = kinds_of(old), kinds_of(new)
     return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
 
 
@@ -342,9 +342,9 @@ def are_of_reordered(
     """
     if not node.element or not other.element or not read or not now:
         return False
-    old, new = kinds_of_both(*(operands[0][0].instruction.shape for operands in (read, now)))
-    number = node.element[0]
-    is_alone = number < len(old) and Counter(old)[old[number]] == 1
+    old, new = (kinds_of(operands[0][0].instruction.shape) for operands in (read, now))
+    shape = node.instruction.shape
+    is_alone = Counter(old)[shape.element_type, len(shape.dimensions)] == 1
     is_whole = Counter(old) <= Counter(new)
     return is_whole and old != new[: len(old)] and not is_alone
 
