@@ -259,8 +259,12 @@ class _Spread:
     def _reads_another_element(self, node: Node, other: Node) -> bool:
         """Return whether two nodes read different elements of a tuple and of its counterpart."""
         ours, theirs = self._operands(node, other)
+        old, new = self._search.before.values, self._search.after.values
         return any(
-            operand.partner is read and path != there and bool(path) and keep_places(operand, read)
+            operand.partner is read
+            and bool(path)
+            and keep_places(operand, read)
+            and old.element(operand, path) != new.element(read, there)
             for (operand, path), (read, there) in zip(ours, theirs, strict=False)
         )
 
@@ -269,13 +273,13 @@ class _Spread:
     ) -> dict[_UserKey, Node | None]:
         """Return unpaired users by kind and operand position; None where several share a key.
 
-        With `places`, those of each element of a tuple are apart.
+        With `places`, those of each element of a tuple are apart, whatever its number is now.
         """
         nodes: dict[_UserKey, Node | None] = {}
         for user, position in side.users.get(node, ()):
             if is_free(user):
                 path = side.graph.operands(user)[position][1] if places else ()
-                key = (key_of(user), position, path)
+                key = (key_of(user), position, side.values.element(node, path) if path else path)
                 nodes[key] = None if key in nodes else user
         return nodes
 
@@ -357,7 +361,7 @@ class _Spread:
     def _exchanged(self, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
         """Yield operands in the same position, or the only unpaired operand of either side."""
         ours, theirs = self._operands(before, after)
-        if len(ours) == len(theirs):
+        if len(ours) == len(theirs) and not are_reordered(before, after):
             turned = is_turned_by_constant(before, ours, theirs)
             now = theirs[::-1] if turned else theirs
             for (node, path), (other, other_path) in zip(ours, now, strict=True):

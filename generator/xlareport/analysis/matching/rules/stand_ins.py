@@ -18,11 +18,11 @@ from xlareport.analysis.matching.search.nodes import (
     target_of,
 )
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.element_orders import are_permuted, keep_order, kinds_of
 from xlareport.analysis.matching.sides.facts import TRANSPARENT, dimension_numbers
 from xlareport.analysis.matching.sides.families import BUFFER, family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.parameters import is_part
-from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import COMMUTATIVE, REARRANGEMENTS, SAME_ORDER
 
@@ -200,10 +200,7 @@ _MASKED = "multiply", "select"
 def are_reordered(node: Node, other: Node) -> bool:
     """Return whether two tuples have the same elements in another order: places say nothing."""
     old, new = node.instruction.shape, other.instruction.shape
-    if not are_tuples(node, other) or not old.elements:
-        return False
-    kinds = kinds_of(old), kinds_of(new)
-    return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
+    return bool(old.elements) and are_tuples(node, other) and are_permuted(old, new)
 
 
 def start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
@@ -295,11 +292,8 @@ def is_retyped(node: Node, other: Node) -> bool:
 
 def keep_places(node: Node, other: Node) -> bool:
     """Return whether the elements of two tuples may be the same ones, place by place."""
-    elements, others = node.instruction.shape.elements, other.instruction.shape.elements
-    return 0 < len(elements) == len(others) and all(
-        element.element_type == now.element_type and len(element.dimensions) == len(now.dimensions)
-        for element, now in zip(elements, others, strict=True)
-    )
+    old, new = node.instruction.shape, other.instruction.shape
+    return bool(old.elements) and keep_order(old, new)
 
 
 def are_of_reordered(
@@ -312,11 +306,12 @@ def are_of_reordered(
     """
     if not node.element or not other.element or not read or not now:
         return False
-    old, new = (kinds_of(operands[0][0].instruction.shape) for operands in (read, now))
-    shape = node.instruction.shape
+    whole, others = (operands[0][0].instruction.shape for operands in (read, now))
+    old, new, shape = kinds_of(whole), kinds_of(others), node.instruction.shape
     is_alone = Counter(old)[shape.element_type, len(shape.dimensions)] == 1
     is_whole = Counter(old) <= Counter(new)
-    return is_whole and old != new[: len(old)] and not is_alone
+    is_moved = old != new[: len(old)] or are_permuted(whole, others)
+    return is_whole and is_moved and not is_alone
 
 
 _COMMUTATIVE = COMMUTATIVE | {"tuple"}
