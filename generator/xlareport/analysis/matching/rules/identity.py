@@ -6,6 +6,7 @@ Each rule looks at the nodes that are still unpaired.
 from collections.abc import Callable, Collection, Hashable, Iterator
 
 from xlareport.analysis.matching.rules.doubles import Doubles
+from xlareport.analysis.matching.rules.fusion_elements import are_other_results
 from xlareport.analysis.matching.rules.replaced_constants import replaces_another
 from xlareport.analysis.matching.search.alike import pairs_of_one_op
 from xlareport.analysis.matching.search.nodes import (
@@ -263,8 +264,11 @@ def same_origin(search: Search) -> None:
         return (form, message, is_result) if message else None
 
     doubles = Doubles(search)
-    reason = "the only one of its form and framework op"
-    _pair_unique(search, key, reason, doubles.are_of_another)
+
+    def parted(node: Node, other: Node) -> bool:
+        return doubles.are_of_another(node, other) or are_other_results(search, node, other)
+
+    _pair_unique(search, key, "the only one of its form and framework op", parted)
 
 
 def same_first_operand(search: Search) -> None:
