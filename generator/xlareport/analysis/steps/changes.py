@@ -16,7 +16,7 @@ from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps import destinations
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.details import Difference
-from xlareport.analysis.steps.differences import by_weight
+from xlareport.analysis.steps.differences import by_weight, with_source
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.kinds import LOST, Kind
 from xlareport.analysis.steps.later_operands import with_later_operands
@@ -232,7 +232,7 @@ class _Reader:
         else:
             result |= compare_operands(self._matching, (before, old), (after, new))
             result = with_later_operands(self._matching, (before, old), (after, new), result)
-        result = as_rebuilt(pairing, (old, new), result)
+        result = with_source(new.opcode, as_rebuilt(pairing, (old, new), result))
         if result:
             kinds = by_weight(result, new.opcode)
             details = tuple(result[kind] for kind in kinds)

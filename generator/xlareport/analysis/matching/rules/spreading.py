@@ -384,10 +384,16 @@ class _Spread:
             return
         placed = len(ours) == len(theirs) and are_placed(self._search, before, ours, theirs)
         node, other = ours[open_ours[0]][0], theirs[open_theirs[0]][0]
-        if other.constant and needs_constant(before, after, node):
+        if self._is_no_substitute(before, after, (node, other)):
             return
         if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
             yield node, other
+
+    def _is_no_substitute(self, before: Node, after: Node, pair: tuple[Node, Node]) -> bool:
+        """Return whether what is read now copies another operand, or cannot be a constant."""
+        node, other = pair
+        is_copy = other.token in self._search.before.values.read(before)
+        return is_copy or (other.constant and needs_constant(before, after, node))
 
 
 def _operation(node: Node, frame: Frame) -> Hashable:
