@@ -27,7 +27,7 @@ from xlareport.analysis.steps.rebuilt import ANEW, as_rebuilt, was_rebuilt
 from xlareport.analysis.steps.relations import kind_of, kind_of_further, kind_of_moved, reason_of
 from xlareport.analysis.steps.replacements import besides_opcode, new_target, operation, target
 from xlareport.analysis.steps.sequence import alignments
-from xlareport.analysis.steps.staying import list_staying
+from xlareport.analysis.steps.staying import list_changing, list_staying
 from xlareport.analysis.steps.turned import compare_turned
 from xlareport.analysis.steps.unread import left_unread, read_instead
 from xlareport.hlo.model import HloModule, Instruction
@@ -90,7 +90,7 @@ def changes(matching: Matching) -> Iterator[Change]:
     """Yield every change between the two modules of a matching, in the order of its pairings."""
     reader = _Reader(matching)
     named = set()
-    for pairing in matching.pairings:
+    for pairing in list_changing(matching):
         for change in reader.read(pairing):
             named.add((change.kind, change.before))
             yield change
