@@ -579,3 +579,18 @@ def test_users_of_exchanged_arrays_of_one_shape_are_not_paired_by_the_place_they
     for name in ("gte.2", "gte.3", "mul.1", "mul.2", "mul.3"):
         place = matching.partner_after(Place("body.1", f"{name}1"))
         assert place == Place("body.2", f"{name}2")
+
+
+def test_arrays_that_start_alike_are_paired_by_their_readers_in_another_order(read: Read) -> None:
+    """Nothing else tells which is which: both start with zeros."""
+    before, after = (
+        _arrays_in_order(order, n, marked)
+        .replace(f"reshape(%near.{n})", f"broadcast(%none.{n}), dimensions={{}}")
+        .replace(f"reshape(%far.{n})", f"broadcast(%none.{n}), dimensions={{}}")
+        .replace(f"  %zero.{n} =", f"  %none.{n} = f32[] constant(0)\n  %zero.{n} =")
+        for n, (order, marked) in enumerate((("txw", _MARKED), ("wxt", _COPIED)), 1)
+    )
+    matching = match(read(before), read(after))
+    for name in ("gte.1", "gte.2", "sine.", "cosine."):
+        place = matching.partner_after(Place("body.1", f"{name}1"))
+        assert place == Place("body.2", f"{name}2")
