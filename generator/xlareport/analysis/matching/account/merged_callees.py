@@ -19,14 +19,14 @@ def add_merged_callees(search: Search, pairings: MutableSequence[Pairing]) -> No
     merged = _merged_callees(search)
     if not merged:
         return
-    told = {place for pairing in pairings for place in pairing.before}
+    in_pairings = {place for pairing in pairings for place in pairing.before}
     groups = dict[Place, Pairing]()
     module = search.before.graph.module.by_name
     for old, new in merged.items():
         reason = f"%{old} held the same as %{new}"
         for name, line in pair_lines(module[old], module[new]).items():
             place, kept = Place(old, name), Place(new, line.name)
-            if not told.isdisjoint((place, kept)):
+            if not in_pairings.isdisjoint((place, kept)):
                 continue
             pairing = groups.get(kept)
             if pairing is None:
