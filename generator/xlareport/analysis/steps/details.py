@@ -136,6 +136,8 @@ class AttributesChange(Struct, frozen=True):
 
     names: tuple[str, ...]
     text: str
+    read: str = ""
+    """What is read instead, where they refer to positions in it: `uses %a instead of %b`."""
 
     @property
     def is_mark(self) -> bool:
@@ -144,7 +146,7 @@ class AttributesChange(Struct, frozen=True):
 
     def __str__(self) -> str:
         """Return the change as plain text."""
-        return self.text
+        return "; ".join(filter(None, (self.text, self.read)))
 
 
 class FieldChange(Struct, frozen=True):
@@ -196,3 +198,8 @@ Difference = (
     | ConfigChange
 )
 """A difference in words, or as values."""
+
+
+def values_of(difference: Difference | None) -> str:
+    """Return a difference as plain text, without what is read beside the values."""
+    return difference.text if isinstance(difference, AttributesChange) else str(difference)

@@ -67,7 +67,7 @@ def with_source(opcode: str, differences: Mapping[Kind, Difference]) -> dict[Kin
     places, read = result.get(Kind.ATTRIBUTES), result.get(Kind.REDIRECTED)
     if opcode in _WITH_POSITIONS and isinstance(places, AttributesChange) and read is not None:
         del result[Kind.REDIRECTED]
-        result[Kind.ATTRIBUTES] = AttributesChange(places.names, f"{places.text}; {read}")
+        result[Kind.ATTRIBUTES] = AttributesChange(places.names, places.text, str(read))
     return result
 
 
