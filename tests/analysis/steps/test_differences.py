@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.steps.details import ShapeChange
-from xlareport.analysis.steps.differences import by_weight, compare
+from xlareport.analysis.steps.details import AttributesChange, ShapeChange
+from xlareport.analysis.steps.differences import by_weight, compare, with_source
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.hlo.model import HloModule, Instruction
 
@@ -167,3 +167,13 @@ def test_a_sharding_that_shardy_wrote_twice_stays_if_one_of_the_two_goes(read: R
     known, given = "%a = f32[] tanh(%x), sharding={replicated}", "%a = f32[] tanh(%x)"
     assert list(compare(line(read, old), line(read, known), {})) == [Kind.ATTRIBUTES]
     assert Kind.SHARDING in compare(line(read, old), line(read, given), {})
+
+
+@pytest.mark.parametrize(("opcode", "kinds"), [("slice", 1), ("transpose", 2)])
+def test_other_positions_are_told_with_what_is_read_now(opcode: str, kinds: int) -> None:
+    """A slice of a concatenate of fewer pieces takes the same values at other positions."""
+    places = AttributesChange(("slice",), "slice: {[2:4]} → {[1:3]}")
+    result = with_source(opcode, {Kind.ATTRIBUTES: places, Kind.REDIRECTED: "uses %b instead"})
+    assert len(result) == kinds
+    told = str(result[Kind.ATTRIBUTES])
+    assert told.removeprefix(places.text) == ("; uses %b instead" if kinds == 1 else "")

@@ -388,3 +388,34 @@ def test_a_convolution_swaps_its_operands_and_reads_one_of_them_reversed(read: R
     after = _REVERSED.replace("WINDOW", "window={size=4x4 rhs_dilate=2x2 rhs_reversal=1x1}")
     words = step(read(before), read(after), "`algsimp`")
     assert "swapped the operands of 1 convolution" in words.headline
+
+
+def _loop(first: str, second: str) -> str:
+    """Return a loop of two arrays, which sums up the products of both, in an order."""
+    state = "(f32[8]{0}, f32[8]{0})"
+    places = {first: 0, second: 1}
+    given = {"a": "%x", "b": "%sum"}
+    return f"""
+%body (p: {state}) -> {state} {{
+  %p = {state} parameter(0)
+  %x = f32[8]{{0}} get-tuple-element(%p), index={places["a"]}
+  %y = f32[8]{{0}} get-tuple-element(%p), index={places["b"]}
+  %sum = f32[8]{{0}} add(%x, %y)
+  ROOT %t = {state} tuple({given[first]}, {given[second]})
+}}
+%condition (c: {state}) -> pred[] {{
+  %c = {state} parameter(0)
+  ROOT %more = pred[] custom-call(%c), custom_call_target="more"
+}}
+ENTRY %main (a: f32[8], b: f32[8]) -> {state} {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+  %start = {state} tuple(%{first}, %{second})
+  ROOT %while = {state} while(%start), condition=%condition, body=%body
+}}
+"""
+
+
+def test_another_order_of_what_a_loop_starts_with_is_no_other_operand(read: Read) -> None:
+    """The elements of the loop have other numbers, which is told of these."""
+    assert not kinds(read, _loop("a", "b"), _loop("b", "a"), "start")

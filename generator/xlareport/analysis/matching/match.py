@@ -24,6 +24,7 @@ from xlareport.analysis.matching.rules import (
     same_iotas,
     selected,
     shares,
+    split_parameters,
     spreading,
 )
 from xlareport.analysis.matching.rules.arithmetic import (
@@ -102,6 +103,7 @@ _RULES = (
     collectives.folded,
     collectives.scattered,
     frames.entry_arguments,
+    split_parameters.split_parameters,
     frames.passed,
     spreading.neighbors,
     manual.split,

@@ -16,7 +16,7 @@ from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps import destinations
 from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.details import Difference
-from xlareport.analysis.steps.differences import by_weight
+from xlareport.analysis.steps.differences import by_weight, with_source
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.kinds import LOST, Kind
 from xlareport.analysis.steps.later_operands import with_later_operands
@@ -27,7 +27,7 @@ from xlareport.analysis.steps.rebuilt import ANEW, as_rebuilt, was_rebuilt
 from xlareport.analysis.steps.relations import kind_of, kind_of_further, kind_of_moved, reason_of
 from xlareport.analysis.steps.replacements import besides_opcode, new_target, operation, target
 from xlareport.analysis.steps.sequence import alignments
-from xlareport.analysis.steps.staying import list_staying
+from xlareport.analysis.steps.staying import list_changing, list_staying
 from xlareport.analysis.steps.turned import compare_turned
 from xlareport.analysis.steps.unread import left_unread, read_instead
 from xlareport.hlo.model import HloModule, Instruction
@@ -90,7 +90,7 @@ def changes(matching: Matching) -> Iterator[Change]:
     """Yield every change between the two modules of a matching, in the order of its pairings."""
     reader = _Reader(matching)
     named = set()
-    for pairing in matching.pairings:
+    for pairing in list_changing(matching):
         for change in reader.read(pairing):
             named.add((change.kind, change.before))
             yield change
@@ -232,7 +232,7 @@ class _Reader:
         else:
             result |= compare_operands(self._matching, (before, old), (after, new))
             result = with_later_operands(self._matching, (before, old), (after, new), result)
-        result = as_rebuilt(pairing, (old, new), result)
+        result = with_source(new.opcode, as_rebuilt(pairing, (old, new), result))
         if result:
             kinds = by_weight(result, new.opcode)
             details = tuple(result[kind] for kind in kinds)

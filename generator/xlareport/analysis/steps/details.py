@@ -138,6 +138,8 @@ class AttributesChange(Struct, frozen=True):
 
     names: tuple[str, ...]
     text: str
+    read: str = ""
+    """What is read instead, where they refer to positions in it: `uses %a instead of %b`."""
 
     @property
     def is_mark(self) -> bool:
@@ -146,7 +148,7 @@ class AttributesChange(Struct, frozen=True):
 
     def __str__(self) -> str:
         """Return the change as plain text."""
-        return self.text
+        return "; ".join(filter(None, (self.text, self.read)))
 
 
 class FieldChange(Struct, frozen=True):
@@ -198,3 +200,8 @@ Difference = (
     | ConfigChange
 )
 """A difference in words, or as values."""
+
+
+def values_of(difference: Difference | None) -> str:
+    """Return a difference as plain text, without what is read beside the values."""
+    return difference.text if isinstance(difference, AttributesChange) else str(difference)

@@ -28,6 +28,8 @@ _ELEMENT = "get-tuple-element"
 """Its only attribute, the index, follows from the tuple that it reads."""
 _MADE_IN_PARTS = frozenset({"convolution", "copy", "dot"})
 """Opcodes of which a loop makes a part in each iteration: that says why the shape is another."""
+_WITH_POSITIONS = frozenset({"pad", "slice"})
+"""Opcodes whose attributes refer to positions in their operand."""
 _NUMBERED = frozenset(
     {
         "broadcast",
@@ -54,6 +56,19 @@ def by_weight(kinds: Iterable[Kind], opcode: str) -> tuple[Kind, ...]:
     if opcode in _MADE_IN_PARTS:
         weights = {**weights, Kind.SUNK: weights[Kind.TYPE] - 0.5}
     return tuple(sorted(kinds, key=lambda kind: weights[kind]))
+
+
+def with_source(opcode: str, differences: Mapping[Kind, Difference]) -> dict[Kind, Difference]:
+    """Return the differences; other positions in what is read are told with what is read now.
+
+    Where another pass made that shorter, they are the positions of the same values.
+    """
+    result = dict(differences)
+    places, read = result.get(Kind.ATTRIBUTES), result.get(Kind.REDIRECTED)
+    if opcode in _WITH_POSITIONS and isinstance(places, AttributesChange) and read is not None:
+        del result[Kind.REDIRECTED]
+        result[Kind.ATTRIBUTES] = AttributesChange(places.names, places.text, str(read))
+    return result
 
 
 def compare(

@@ -21,6 +21,7 @@ from xlareport.analysis.steps.details import (
     FusionPlace,
     LeftFusion,
     ShapeChange,
+    values_of,
 )
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.reducers import SUMS
@@ -359,13 +360,13 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         involved=_involved(kind, members),
         copied=frozenset(place for member in members for place in member.copied),
         into=tuple(map(_fusions, members)) if kind in _INTO else (),
-        alike=values[str(_detail(surest[0]))] if values else None,
+        alike=values[values_of(_detail(surest[0]))] if values else None,
     )
 
 
 def _example_rank(change: Change, values: Mapping[str, int]) -> tuple[int, bool, int]:
     """Return what makes a change a worse example: doubt, no scope, values that few set."""
-    return doubt(change.grade), not change.scoped, -values.get(str(_detail(change)), 0)
+    return doubt(change.grade), not change.scoped, -values.get(values_of(_detail(change)), 0)
 
 
 def _counted_values(kind: Kind, members: Sequence[Change]) -> Counter[str]:
@@ -373,7 +374,7 @@ def _counted_values(kind: Kind, members: Sequence[Change]) -> Counter[str]:
 
     Names of instructions differ always, and of a text that is cut the rest may differ.
     """
-    values = Counter(str(_detail(member)) for member in members if kind in _OF_VALUES)
+    values = Counter(values_of(_detail(member)) for member in members if kind in _OF_VALUES)
     is_whole = kind is Kind.CONFIG or not any("%" in text or "…" in text for text in values)
     return values if is_whole else Counter()
 

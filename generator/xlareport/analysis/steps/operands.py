@@ -56,7 +56,7 @@ def compare_operands(
     inside = _taken_in(matching, new, read)
     if inside or len(read) != len(reads):
         return {Kind.OPERANDS: _aligned(matching, read, reads, inside)}
-    if old.opcode == "fusion":
+    if old.opcode == "fusion" or _starts_loop(matching, there):
         read, reads = _unpaired(matching, read, reads)
     if old.opcode in COMMUTATIVE and _are_crossed(matching, read, reads):
         reads.reverse()
@@ -73,6 +73,12 @@ def compare_operands(
     if old.opcode == new.opcode in DENSE_PRODUCTS and _are_swapped(matching, read, reads):
         result[Kind.TURNED] = _turned(old.shape.text, new.shape.text)
     return result
+
+
+def _starts_loop(matching: Matching, place: Place) -> bool:
+    """Return whether a tuple is what a loop starts with, whose elements a pass may reorder."""
+    readers = matching.after.by_name[place.computation].users.get(place.instruction, ())
+    return matching.same_program and [user.opcode for user in readers] == ["while"]
 
 
 def _replacement(matching: Matching, was: Operand, now: Operand, reader: str) -> str:

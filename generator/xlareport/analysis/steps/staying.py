@@ -1,8 +1,8 @@
-"""Instructions that stay where they were although a fusion holds them now: it holds a copy."""
+"""Instructions that stay where they were although others hold the same now: copies of them."""
 
 from collections.abc import Iterable, Iterator
 
-from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.matching.search.result import GROUPS, Matching
 from xlareport.analysis.matching.sides.facts import holders_of, live_computations
 from xlareport.analysis.matching.sides.leftovers import dead_names
@@ -38,3 +38,13 @@ def _stays(matching: Matching, place: Place, home: str) -> bool:
     return computation is not None and any(
         name in computation.by_name and name not in dead_names(computation) for name in names
     )
+
+
+def list_changing(matching: Matching) -> Iterator[Pairing]:
+    """Yield the pairings, without those of lines that stay as they are and only lost callers.
+
+    What calls others that hold the same instead has changed, and is told.
+    """
+    for pairing in matching.pairings:
+        if pairing.relation is not Relation.MERGED or pairing.cause is not ChangeCause.UNCALLED:
+            yield pairing

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from xlareport.analysis.matching.account.additions import DEAD, IDLE
+from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.leftovers import dead_names
 from xlareport.analysis.steps.changes import Change
@@ -24,7 +25,20 @@ def _is_unused(matching: Matching, change: Change) -> bool:
     """Return whether what is new, or a clone beside its original, has no live users."""
     if change.after is None or not (change.kind in _NEW or _is_beside(matching, change)):
         return False
-    return change.after.instruction in dead_names(matching.after.by_name[change.after.computation])
+    dead = dead_names(matching.after.by_name[change.after.computation])
+    return change.after.instruction in dead and not _were_dead(matching, change.members)
+
+
+def _were_dead(matching: Matching, held: Iterable[Place]) -> bool:
+    """Return whether all that a new fusion or call holds had no live users before.
+
+    Such are fused as others are, in their place.
+    """
+    named = [
+        place.instruction in dead_names(matching.before.by_name[place.computation])
+        for place in held
+    ]
+    return bool(named) and all(named)
 
 
 def _is_beside(matching: Matching, change: Change) -> bool:

@@ -751,3 +751,49 @@ ENTRY %main_spmd (a: f32[4,8], i: s32[]) -> f32[1,8] {
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "zero")) == Place("main_spmd", "zero.clone")
     assert matching.partner_after(Place("main", "part")) == Place("main_spmd", "part.1")
+
+
+_TWO_ZEROS = """
+HloModule m
+ENTRY %main () -> (f32[16], f32[16]) {
+  %x = f32[16]{0} iota(), iota_dimension=0
+  %one = f32[] constant(1)
+  %ones = f32[16]{0} broadcast(%one), dimensions={}
+  %s = f32[16]{0} add(%x, %ones)
+  %e = f32[16]{0} exponential(%s)
+  %zero = f32[] constant(0)
+  %zeros = f32[16]{0} broadcast(%zero), dimensions={}
+  %zero.1 = f32[] constant(0)
+  %zeros.1 = f32[16]{0} broadcast(%zero.1), dimensions={}
+  %n = f32[16]{0} maximum(%x, %zeros)
+  %m = f32[16]{0} multiply(%zeros.1, %s)
+  %y = f32[16]{0} subtract(%m, %n)
+  ROOT %t = (f32[16]{0}, f32[16]{0}) tuple(%e, %y)
+}
+"""
+_TWO_SUMS = """
+HloModule m
+ENTRY %main () -> (f32[16], f32[16]) {
+  %x = f32[16]{0} iota(), iota_dimension=0
+  %o.9 = f32[] constant(1)
+  %os.9 = f32[16]{0} broadcast(%o.9), dimensions={}
+  %s.5 = f32[16]{0} add(%x, %os.9)
+  %e.9 = f32[16]{0} exponential(%s.5)
+  %zr.9 = f32[] constant(0)
+  %z.9 = f32[16]{0} broadcast(%zr.9), dimensions={}
+  %n.9 = f32[16]{0} maximum(%x, %z.9)
+  %s.6 = f32[16]{0} add(%x, %os.9)
+  %m.5 = f32[16]{0} multiply(%z.9, %s.6)
+  %y.9 = f32[16]{0} subtract(%m.5, %n.9)
+  ROOT %t = (f32[16]{0}, f32[16]{0}) tuple(%e.9, %y.9)
+}
+"""
+
+
+def test_a_copy_of_one_operand_does_not_replace_the_other(read: Read) -> None:
+    """One of two equal zeros is gone, and the sum is computed for each user."""
+    matching = match(read(_TWO_ZEROS), read(_TWO_SUMS))
+    assert matching.partner_after(Place("main", "zeros.1")) == Place("main", "z.9")
+    copied = matching.pairing_after(Place("main", "s.6"))
+    assert copied is not None
+    assert copied.relation is Relation.CLONED

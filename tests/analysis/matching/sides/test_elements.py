@@ -453,3 +453,144 @@ def test_equal_elements_that_a_loop_only_passes_on_are_duplicates(read: Read) ->
         assert pairing is not None
         assert pairing.relation is Relation.MERGED
         assert pairing.after == (Place("body.1", "a"),)
+
+
+_SHARDED = 'sharding={{replicated}}, metadata={{op_name="jit(f)/sharding_constraint"}}'
+_MARKED = 'custom-call({}), custom_call_target="Sharding", ' + _SHARDED
+_COPIED = "copy({}), " + _SHARDED
+
+
+def _arrays_in_order(order: str, n: int, marked: str) -> str:
+    """Return a loop that carries arrays `t`, `x` of one shape and `w` of another, in an order.
+
+    `marked` is what states a sharding: a call before, a copy after.
+    """
+    shapes = {"t": "f32[8,4]{1,0}", "x": "f32[8,4]{1,0}", "w": "f32[3,5]{1,0}"}
+    state = f"(s32[], {', '.join(shapes[name] for name in order)})"
+    row, sizes = "f32[1,4]{1,0}", "dynamic_slice_sizes={1,4}"
+    effect = 'custom_call_target="send", custom_call_has_side_effect=true'
+    place = {name: number for number, name in enumerate(order, 1)}
+    taken = (
+        "\n".join(
+            f"  %{name}.{n} = {shapes[name]} get-tuple-element(%p.{n}), index={place[name]}"
+            for name in order
+        )
+        .replace("%t.", "%gte.1")
+        .replace("%x.", "%gte.2")
+        .replace("%w.", "%gte.3")
+    )
+    read = {name: f"%gte.{place}{n}" for place, name in enumerate("txw", 1)}
+    starts = ", ".join(f"%{name}.{n}" for name in order)
+    return f"""
+HloModule m
+%body.{n} (p: {state}) -> {state} {{
+  %p.{n} = {state} parameter(0)
+  %i.{n} = s32[] get-tuple-element(%p.{n}), index=0
+  %one.{n} = s32[] constant(1)
+  %next.{n} = s32[] add(%i.{n}, %one.{n})
+{taken}
+  %slice.1{n} = {row} dynamic-slice({read["t"]}, %i.{n}, %one.{n}), {sizes}
+  %sine.{n} = {row} sine(%slice.1{n})
+  %slice.2{n} = {row} dynamic-slice({read["x"]}, %i.{n}, %one.{n}), {sizes}
+  %cosine.{n} = {row} cosine(%slice.2{n})
+  %send.{n} = () custom-call(%sine.{n}, %cosine.{n}), {effect}
+  ROOT %out.{n} = {state} tuple(%next.{n}, {", ".join(read[name] for name in order)})
+}}
+%condition.{n} (c: {state}) -> pred[] {{
+  %c.{n} = {state} parameter(0)
+  %j.{n} = s32[] get-tuple-element(%c.{n}), index=0
+  %most.{n} = s32[] constant(9)
+  ROOT %less.{n} = pred[] compare(%j.{n}, %most.{n}), direction=LT
+}}
+ENTRY %main.{n} (a: f32[32], b: f32[32], w: f32[3,5]) -> {state} {{
+  %a.{n} = f32[32]{{0}} parameter(0)
+  %b.{n} = f32[32]{{0}} parameter(1)
+  %w.{n} = f32[3,5]{{1,0}} parameter(2)
+  %zero.{n} = s32[] constant(0)
+  %near.{n} = f32[32]{{0}} {marked.format(f"%a.{n}")}
+  %far.{n} = f32[32]{{0}} {marked.format(f"%b.{n}")}
+  %t.{n} = f32[8,4]{{1,0}} reshape(%near.{n})
+  %x.{n} = f32[8,4]{{1,0}} reshape(%far.{n})
+  %start.{n} = {state} tuple(%zero.{n}, {starts})
+  ROOT %while.{n} = {state} while(%start.{n}), condition=%condition.{n}, body=%body.{n}
+}}
+"""
+
+
+def test_arrays_of_equal_rank_in_another_order_are_not_paired_by_their_places(read: Read) -> None:
+    """Shardy's import gives loops other orders; `w` goes before the others here."""
+    matching = match(
+        read(_arrays_in_order("txw", 1, _MARKED)), read(_arrays_in_order("wtx", 2, _COPIED))
+    )
+    for before, after in (("gte.11", "gte.12"), ("gte.21", "gte.22"), ("gte.31", "gte.32")):
+        assert matching.partner_after(Place("body.1", before)) == Place("body.2", after)
+    for before, after in (("slice.11", "slice.12"), ("slice.21", "slice.22")):
+        assert matching.partner_after(Place("body.1", before)) == Place("body.2", after)
+    for name in "tx":
+        assert matching.partner_after(Place("main.1", f"{name}.1")) == Place("main.2", f"{name}.2")
+
+
+def _exchanged(n: int, *, marked: str, first: int, second: int) -> str:
+    """Return a loop of two arrays of one shape at two places, both read by products.
+
+    `marked` is what states a sharding: a call before, a copy after.
+    """
+    pair = {first: "%x", second: "%y.1"}
+    state = "(f32[8]{0}, f32[8]{0}, f32[8]{0})"
+    order = f"{pair[1]}, {pair[2]}"
+    given = order.replace("%x", f"%gte.2{n}").replace("%y.1", f"%gte.3{n}")
+    return f"""
+HloModule m
+%body.{n} (p: {state}) -> {state} {{
+  %p.{n} = {state} parameter(0)
+  %gte.1{n} = f32[8]{{0}} get-tuple-element(%p.{n}), index=0
+  %gte.2{n} = f32[8]{{0}} get-tuple-element(%p.{n}), index={first}
+  %mul.1{n} = f32[8]{{0}} multiply(%gte.2{n}, %gte.1{n})
+  %gte.3{n} = f32[8]{{0}} get-tuple-element(%p.{n}), index={second}
+  %a.{n} = f32[8]{{0}} {marked.format(f"%mul.1{n}")}
+  %mul.2{n} = f32[8]{{0}} multiply(%gte.2{n}, %a.{n})
+  %sine.{n} = f32[8]{{0}} sine(%mul.2{n})
+  %b.{n} = f32[8]{{0}} {marked.format(f"%sine.{n}")}
+  %mul.3{n} = f32[8]{{0}} multiply(%gte.3{n}, %b.{n})
+  ROOT %out.{n} = {state} tuple(%mul.3{n}, {given})
+}}
+%condition.{n} (c: {state}) -> pred[] {{
+  %c.{n} = {state} parameter(0)
+  ROOT %more.{n} = pred[] custom-call(%c.{n}), custom_call_target="more"
+}}
+ENTRY %main (z: f32[8], x: f32[8], y: f32[8]) -> {state} {{
+  %z = f32[8]{{0}} parameter(0)
+  %x = f32[8]{{0}} parameter(1)
+  %y = f32[8]{{0}} parameter(2)
+  %y.1 = f32[8]{{0}} {marked.format("%y")}
+  %start.{n} = {state} tuple(%z, {order})
+  ROOT %while.{n} = {state} while(%start.{n}), condition=%condition.{n}, body=%body.{n}
+}}
+"""
+
+
+def test_users_of_exchanged_arrays_of_one_shape_are_not_paired_by_the_place_they_read(
+    read: Read,
+) -> None:
+    """What read the second array reads the first place now; so does no other product."""
+    before = read(_exchanged(1, marked=_MARKED, first=2, second=1))
+    after = read(_exchanged(2, marked=_COPIED, first=1, second=2))
+    matching = match(before, after)
+    for name in ("gte.2", "gte.3", "mul.1", "mul.2", "mul.3"):
+        place = matching.partner_after(Place("body.1", f"{name}1"))
+        assert place == Place("body.2", f"{name}2")
+
+
+def test_arrays_that_start_alike_are_paired_by_their_readers_in_another_order(read: Read) -> None:
+    """Nothing else tells which is which: both start with zeros."""
+    before, after = (
+        _arrays_in_order(order, n, marked)
+        .replace(f"reshape(%near.{n})", f"broadcast(%none.{n}), dimensions={{}}")
+        .replace(f"reshape(%far.{n})", f"broadcast(%none.{n}), dimensions={{}}")
+        .replace(f"  %zero.{n} =", f"  %none.{n} = f32[] constant(0)\n  %zero.{n} =")
+        for n, (order, marked) in enumerate((("txw", _MARKED), ("wxt", _COPIED)), 1)
+    )
+    matching = match(read(before), read(after))
+    for name in ("gte.1", "gte.2", "sine.", "cosine."):
+        place = matching.partner_after(Place("body.1", f"{name}1"))
+        assert place == Place("body.2", f"{name}2")

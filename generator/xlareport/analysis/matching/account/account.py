@@ -17,6 +17,7 @@ from xlareport.analysis.matching.account.empty_calls import why_empty
 from xlareport.analysis.matching.account.expanded import with_expansions
 from xlareport.analysis.matching.account.fused import FusionSources
 from xlareport.analysis.matching.account.holders import Holders, is_called_again, may_hold
+from xlareport.analysis.matching.account.merged_callees import add_merged_callees
 from xlareport.analysis.matching.account.mixed_halves import mark_mixed_halves
 from xlareport.analysis.matching.account.order import in_order
 from xlareport.analysis.matching.account.removals import Removals
@@ -52,6 +53,7 @@ def pairings(search: Search) -> list[Pairing]:
     explain_new_calls(search, result)
     modules = search.before.graph.module, search.after.graph.module
     add_repeated_holders(*modules, result)
+    add_merged_callees(search, result)
     mark_mixed_halves(search, result)
     mark_untraced(search, result)
     return in_order(search, result)

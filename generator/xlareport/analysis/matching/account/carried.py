@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from xlareport.analysis.matching.account.passed_values import behind_transfers
 from xlareport.analysis.matching.search.nodes import node_after
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.element_orders import kinds_of
 from xlareport.analysis.matching.sides.elements import loop_given
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.passed import passed_operand
-from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
 
 _LONGEST = 32

@@ -176,7 +176,8 @@ def _reshaped(search: Search, link: NodePair, new: Mapping[Node, object]) -> Nod
     None where that reads nothing new either: it does the work alone.
     """
     users = [user for user, _ in search.after.users.get(link.after, ())]
-    if len(users) != 1 or users[0].instruction.opcode not in SAME_ORDER:
+    moves = link.after.instruction.opcode in REARRANGEMENTS
+    if moves or len(users) != 1 or users[0].instruction.opcode not in SAME_ORDER:
         return None
     read = (operand for operand, _ in search.after.graph.operands(link.after))
     several = any(operand in new and not operand.constant for operand in read)

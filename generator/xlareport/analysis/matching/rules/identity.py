@@ -6,7 +6,7 @@ Each rule looks at the nodes that are still unpaired.
 from collections.abc import Callable, Collection, Hashable, Iterator
 
 from xlareport.analysis.matching.rules.doubles import Doubles
-from xlareport.analysis.matching.rules.other_elements import give_other_results, takes_of_another
+from xlareport.analysis.matching.rules.fusion_elements import are_other_results, give_other_results
 from xlareport.analysis.matching.rules.replaced_constants import replaces_another
 from xlareport.analysis.matching.search.alike import pairs_of_one_op
 from xlareport.analysis.matching.search.nodes import (
@@ -266,7 +266,7 @@ def same_origin(search: Search) -> None:
     doubles = Doubles(search)
 
     def parted(node: Node, other: Node) -> bool:
-        return doubles.are_of_another(node, other) or takes_of_another(search, node, other)
+        return doubles.are_of_another(node, other) or are_other_results(search, node, other)
 
     _pair_unique(search, key, "the only one of its form and framework op", parted)
 
@@ -314,7 +314,7 @@ def same_operation(search: Search) -> None:
             same_state = search.before.is_called(node) == search.after.is_called(other)
             same_state = same_state and node.constant == other.constant
             same_state = same_state and not give_other_results(node, other)
-            same_state = same_state and not takes_of_another(search, node, other)
+            same_state = same_state and not are_other_results(search, node, other)
             if same_state and _may_be_same_move(search, node, other):
                 search.link(node, other, grade, reason)
 

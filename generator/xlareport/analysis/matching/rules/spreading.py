@@ -264,8 +264,12 @@ class _Spread:
     def _reads_another_element(self, node: Node, other: Node) -> bool:
         """Return whether two nodes read different elements of a tuple and of its counterpart."""
         ours, theirs = self._operands(node, other)
+        old, new = self._search.before.values, self._search.after.values
         return any(
-            operand.partner is read and path != there and bool(path) and keep_places(operand, read)
+            operand.partner is read
+            and bool(path)
+            and keep_places(operand, read)
+            and old.element(operand, path) != new.element(read, there)
             for (operand, path), (read, there) in zip(ours, theirs, strict=False)
         )
 
@@ -274,13 +278,13 @@ class _Spread:
     ) -> dict[_UserKey, Node | None]:
         """Return unpaired users by kind and operand position; None where several share a key.
 
-        With `places`, those of each element of a tuple are apart.
+        With `places`, those of each element of a tuple are apart, whatever its number is now.
         """
         nodes: dict[_UserKey, Node | None] = {}
         for user, position in side.users.get(node, ()):
             if is_free(user):
                 path = side.graph.operands(user)[position][1] if places else ()
-                key = (key_of(user), position, path)
+                key = (key_of(user), position, side.values.element(node, path) if path else path)
                 nodes[key] = None if key in nodes else user
         return nodes
 
@@ -363,7 +367,7 @@ class _Spread:
     def _exchanged(self, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
         """Yield operands in the same position, or the only unpaired operand of either side."""
         ours, theirs = self._operands(before, after)
-        if len(ours) == len(theirs):
+        if len(ours) == len(theirs) and not are_reordered(before, after):
             turned = is_turned_by_constant(before, ours, theirs)
             now = theirs[::-1] if turned else theirs
             for (node, path), (other, other_path) in zip(ours, now, strict=True):
@@ -386,10 +390,16 @@ class _Spread:
             return
         placed = len(ours) == len(theirs) and are_placed(self._search, before, ours, theirs)
         node, other = ours[open_ours[0]][0], theirs[open_theirs[0]][0]
-        if other.constant and needs_constant(before, after, node):
+        if self._is_no_substitute(before, after, (node, other)):
             return
         if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
             yield node, other
+
+    def _is_no_substitute(self, before: Node, after: Node, pair: tuple[Node, Node]) -> bool:
+        """Return whether what is read now copies another operand, or cannot be a constant."""
+        node, other = pair
+        is_copy = other.token in self._search.before.values.read(before)
+        return is_copy or (other.constant and needs_constant(before, after, node))
 
 
 def _operation(node: Node, frame: Frame) -> Hashable:

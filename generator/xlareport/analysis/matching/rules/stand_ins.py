@@ -18,11 +18,11 @@ from xlareport.analysis.matching.search.nodes import (
     target_of,
 )
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.element_orders import are_permuted, keep_order, kinds_of
 from xlareport.analysis.matching.sides.facts import TRANSPARENT, dimension_numbers
 from xlareport.analysis.matching.sides.families import BUFFER, family_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.parameters import is_part
-from xlareport.analysis.matching.sides.values import kinds_of
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import (
     COMMUTATIVE,
@@ -52,8 +52,8 @@ def could_do_its_work(node: Node, other: Node) -> bool:
 
     A fill value or an uninitialized buffer does no arithmetic, and the end of a copy to another
     memory space only copied. Two halves that are combined were computed before. Only a product with
-    zeros has equal elements. No move of data multiplies, and no slice adds up. A tuple that a called
-    computation makes of its parameters is none of the caller's.
+    zeros has equal elements. No move of data multiplies, and no slice adds up. A tuple that a
+    called computation makes of its parameters is none of the caller's.
     """
     if _only_moves(node, other):
         return False
@@ -63,7 +63,7 @@ def could_do_its_work(node: Node, other: Node) -> bool:
         return opcode_of(node).startswith("copy")
     if only_gathers(node, other) or _is_turned(node, other) or _is_only_copied(node, other):
         return False
-    if opcode_of(node) == "reshape" != opcode_of(other) and _is_identity(node):
+    if _is_only_removed(node, other) or _is_of_callee(node, other):
         return False
     fills = opcode_of(node) in _FILLS and not other.constant
     return not fills or opcode_of(other) in PASSING
@@ -230,10 +230,7 @@ _MASKED = "multiply", "select"
 def are_reordered(node: Node, other: Node) -> bool:
     """Return whether two tuples have the same elements in another order: places say nothing."""
     old, new = node.instruction.shape, other.instruction.shape
-    if not are_tuples(node, other) or not old.elements:
-        return False
-    kinds = kinds_of(old), kinds_of(new)
-    return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
+    return bool(old.elements) and are_tuples(node, other) and are_permuted(old, new)
 
 
 def start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
@@ -325,11 +322,8 @@ def is_retyped(node: Node, other: Node) -> bool:
 
 def keep_places(node: Node, other: Node) -> bool:
     """Return whether the elements of two tuples may be the same ones, place by place."""
-    elements, others = node.instruction.shape.elements, other.instruction.shape.elements
-    return 0 < len(elements) == len(others) and all(
-        element.element_type == now.element_type and len(element.dimensions) == len(now.dimensions)
-        for element, now in zip(elements, others, strict=True)
-    )
+    old, new = node.instruction.shape, other.instruction.shape
+    return bool(old.elements) and keep_order(old, new)
 
 
 def are_of_reordered(
@@ -342,11 +336,12 @@ def are_of_reordered(
     """
     if not node.element or not other.element or not read or not now:
         return False
-    old, new = (kinds_of(operands[0][0].instruction.shape) for operands in (read, now))
-    shape = node.instruction.shape
+    whole, others = (operands[0][0].instruction.shape for operands in (read, now))
+    old, new, shape = kinds_of(whole), kinds_of(others), node.instruction.shape
     is_alone = Counter(old)[shape.element_type, len(shape.dimensions)] == 1
     is_whole = Counter(old) <= Counter(new)
-    return is_whole and old != new[: len(old)] and not is_alone
+    is_moved = old != new[: len(old)] or are_permuted(whole, others)
+    return is_whole and is_moved and not is_alone
 
 
 _COMMUTATIVE = COMMUTATIVE | {"tuple"}

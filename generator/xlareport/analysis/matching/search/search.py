@@ -8,6 +8,7 @@ from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.reasons import Reason, Regrouped
 from xlareport.analysis.matching.sides.computations import Correspondence
 from xlareport.analysis.matching.sides.contents import Contents, stem
+from xlareport.analysis.matching.sides.element_orders import keep_order
 from xlareport.analysis.matching.sides.elements import kept_elements
 from xlareport.analysis.matching.sides.families import REWRITES
 from xlareport.analysis.matching.sides.forms import Forms
@@ -20,7 +21,7 @@ from xlareport.analysis.matching.sides.inputs import contradict
 from xlareport.analysis.matching.sides.leftovers import live_apart
 from xlareport.analysis.matching.sides.parameters import can_continue
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.analysis.matching.sides.values import Tokens, kinds_of
+from xlareport.analysis.matching.sides.values import Tokens
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import MOVES
 from xlareport.knowledge.grades import Grade
@@ -174,12 +175,12 @@ class Search(Struct):
         have the same kinds in the same order and no other origin is known.
         """
         kept = kept_elements(self, before, after)
-        old, new = kinds_of(before.instruction.shape), kinds_of(after.instruction.shape)
-        same_order, taken = old == new, set(kept.origins.values())
+        old, new = before.instruction.shape, after.instruction.shape
+        same_order, taken = keep_order(old, new), set(kept.origins.values())
         for number, first in kept.merged.items():
             token = self.tokens.of(("element", before.token, (first,)))
             self.before.values.name_element(before, (number,), token)
-        for number in range(len(new)):
+        for number in range(len(new.elements)):
             origin: int | None = kept.origins.get(number)
             if origin is None and same_order and number not in taken:
                 origin = number

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from xlareport.analysis.matching.sides.element_orders import are_permuted
 from xlareport.analysis.matching.sides.graph import Node, element_taken
 from xlareport.analysis.matching.sides.loop_results import (
     behind_copies,
@@ -57,8 +58,11 @@ def _with_alike(
     old = _keyed(search, search.before, loop, known_before, past_copies=past_copies)
     new = _keyed(search, search.after, other, kept.origins, past_copies=past_copies)
     origins, merged = dict(kept.origins), dict(kept.merged)
+    in_order = not are_permuted(loop.instruction.shape, other.instruction.shape)
     for key, numbers in new.items():
         known = old.get(key, [])
+        if len(known) > 1 and not in_order:
+            continue  # what reads them tells which is which
         if len(numbers) != len(known):
             alike = _alike(search.before, loop, known)
             known = [first for first, *_ in alike]

@@ -7,12 +7,12 @@ that computes the same as a kept line gets its number, which reveals merges and 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 
+from xlareport.analysis.matching.sides.element_orders import kinds_of
 from xlareport.analysis.matching.sides.facts import Literal, callees_of, facts_of, literal_of
 from xlareport.analysis.matching.sides.forms import Forms
 from xlareport.analysis.matching.sides.graph import Frame, Graph, Node, element_taken, opened_root
 from xlareport.analysis.matching.sides.repeated_clamps import read_through
 from xlareport.hlo.opcode_groups import BOUNDARIES, COMMUTATIVE
-from xlareport.hlo.shape import Shape
 
 UNKNOWN = -1
 _FEW_USERS = 16
@@ -342,11 +342,6 @@ class Values:
             else:
                 self.renames = self.renames or known is not None
                 self._tokens.name(key, user.token)
-
-
-def kinds_of(shape: Shape) -> tuple[tuple[str, int], ...]:
-    """Return element type and rank of each tuple element: partitioning only changes sizes."""
-    return tuple([(part.element_type, len(part.dimensions)) for part in shape.elements])
 
 
 def _passed_on(node: Node) -> Iterator[Node | None]:

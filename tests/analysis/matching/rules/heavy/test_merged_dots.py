@@ -98,3 +98,45 @@ ENTRY %main (x: f32[4,4], y: f32[4,4]) -> (f32[4,4], f32[4,4]) {
 """
     matching = match(read(before), read(after))
     assert not any(item.relation is Relation.COMBINED for item in matching.pairings)
+
+
+def test_what_was_combined_stays_so_whatever_is_known_of_its_slices(read: Read) -> None:
+    """XLA combines two dots at a time, so that the slices of the first two are sliced again."""
+
+    def module(first: str, second: str, third: str, dots: str) -> HloModule:
+        shape = "f32[32,16]{1,0}"
+        return read(
+            f"""
+HloModule step
+ENTRY %main (x: f32[32,64], y: f32[32,64], z: f32[32,64], w: f32[64,16]) -> f32[32,16] {{
+  %x = f32[32,64]{{1,0}} parameter(0)
+  %y = f32[32,64]{{1,0}} parameter(1)
+  %z = f32[32,64]{{1,0}} parameter(2)
+  %w = f32[64,16]{{1,0}} parameter(3)
+{dots}
+  %add.1 = {shape} add(%{first}, %{second})
+  ROOT %add.2 = {shape} add(%add.1, %{third})
+}}
+"""
+        )
+
+    numbers = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    apart = "\n".join(
+        f"  %dot.{place} = f32[32,16]{{1,0}} dot(%{name}, %w), {numbers}"
+        for place, name in enumerate("xyz", 1)
+    )
+    apart += f"\n  %unread = f32[64,64]{{1,0}} dot(%x, %y), {numbers.replace('{1}', '{0}')}"
+    together = f"""
+  %concatenate = f32[64,64]{{1,0}} concatenate(%x, %y), dimensions={{0}}
+  %concatenate.1 = f32[96,64]{{1,0}} concatenate(%concatenate, %z), dimensions={{0}}
+  %dot.9 = f32[96,16]{{1,0}} dot(%concatenate.1, %w), {numbers}
+  %slice.2 = f32[64,16]{{1,0}} slice(%dot.9), slice={{[0:64], [0:16]}}
+  %slice = f32[32,16]{{1,0}} slice(%slice.2), slice={{[0:32], [0:16]}}
+  %slice.1 = f32[32,16]{{1,0}} slice(%slice.2), slice={{[32:64], [0:16]}}
+  %slice.3 = f32[32,16]{{1,0}} slice(%dot.9), slice={{[64:96], [0:16]}}"""
+    before = module("dot.1", "dot.2", "dot.3", apart)
+    after = module("slice", "slice.1", "slice.3", together)
+    pairing = match(before, after).pairing_before(Place("main", "dot.2"))
+    assert pairing is not None
+    assert pairing.relation is Relation.COMBINED
+    assert pairing.before == tuple(Place("main", f"dot.{place}") for place in (1, 2, 3))

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from xlareport.analysis.matching.rules.heavy.collectives import channel_of
 from xlareport.analysis.matching.rules.heavy.merged_dots import DIMENSIONS
 from xlareport.analysis.matching.search.nodes import is_free, node_before
+from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.elements import kept_elements
 from xlareport.analysis.matching.sides.families import family_of, is_mark
@@ -41,9 +42,10 @@ def joined(search: Search) -> None:
             if opcode_of(whole).removesuffix(START) in _COLLECTIVES and not whole.kept:
                 _join_collectives(search, whole)
     if any(family_of(node.instruction) == "product" for node in old):
+        known = Counter(link.after for link in search.links if link.relation is Relation.COMBINED)
         for whole in new:
             if family_of(whole.instruction) == "product" and not whole.kept:
-                _join_products(search, whole)
+                _join_products(search, whole, known[whole])
 
 
 def _join_collectives(search: Search, whole: Node) -> None:
@@ -188,9 +190,10 @@ def _readers(
                     waiting.append(reader)
 
 
-def _join_products(search: Search, whole: Node) -> None:
+def _join_products(search: Search, whole: Node, known: int) -> None:
+    """Combine the products whose results a new one has, if these are more than are known to be."""
     members = _products_of_slices(search, whole) or _products_of_pieces(search, whole)
-    if len(members) >= _FEWEST:
+    if len(members) >= max(_FEWEST, known + 1):
         reason = f"%{whole.instruction.name} holds their {len(members)} results, side by side"
         search.combine(members, whole, Grade.MATCHED, reason)
 

@@ -1,15 +1,77 @@
-"""Elements of fusions that got further results."""
+"""Results of fusions of several results."""
 
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.rules.fusion_elements import are_other_results
 from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.search_start import start
+from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 
-_OP = ', metadata={op_name="mul"}'
+_PAIR = "(f32[8]{0}, f32[8]{0})"
 _BEFORE = f"""
+HloModule m
+%sine (p.1: f32[8]) -> f32[8] {{
+  %p.1 = f32[8]{{0}} parameter(0)
+  ROOT %s = f32[8]{{0}} sine(%p.1)
+}}
+%cosines (p.2: f32[8]) -> (f32[8], f32[8]) {{
+  %p.2 = f32[8]{{0}} parameter(0)
+  %c = f32[8]{{0}} cosine(%p.2)
+  %e = f32[8]{{0}} exponential(%p.2)
+  ROOT %t.2 = {_PAIR} tuple(%c, %e)
+}}
+ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {{
+  %x = f32[8]{{0}} parameter(0)
+  %y = f32[8]{{0}} parameter(1)
+  %a = {_PAIR} fusion(%x), kind=kLoop, calls=%cosines
+  %gte.1 = f32[8]{{0}} get-tuple-element(%a), index=0
+  %b = f32[8]{{0}} fusion(%y), kind=kLoop, calls=%sine
+  ROOT %out = {_PAIR} tuple(%gte.1, %b)
+}}
+"""
+_AFTER = f"""
+HloModule m
+%sine (p.1: f32[8]) -> (f32[8], f32[8]) {{
+  %p.1 = f32[8]{{0}} parameter(0)
+  %s = f32[8]{{0}} sine(%p.1)
+  %n = f32[8]{{0}} negate(%s)
+  ROOT %t.1 = {_PAIR} tuple(%s, %n)
+}}
+ENTRY %main (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {{
+  %x = f32[8]{{0}} parameter(0)
+  %y = f32[8]{{0}} parameter(1)
+  %b = {_PAIR} fusion(%y), kind=kLoop, calls=%sine
+  %gte.5 = f32[8]{{0}} get-tuple-element(%b), index=0
+  %gte.6 = f32[8]{{0}} get-tuple-element(%b), index=1
+  ROOT %out = {_PAIR} tuple(%gte.6, %gte.5)
+}}
+"""
+
+
+def _node(side: Side, name: str) -> Node:
+    return next(node for node in side.nodes if node.instruction.name == name)
+
+
+def test_the_first_element_of_what_got_a_second_result_continues_no_other(read: Read) -> None:
+    """What computes it is the former single result; the second may be of anything."""
+    search = start(read(_BEFORE), read(_AFTER), same_program=True)
+    former = _node(search.before, "gte.1")
+    first, second = (_node(search.after, f"gte.{place}") for place in (5, 6))
+    assert not are_other_results(search, former, first)
+    sines = _node(search.before, "s"), _node(search.after, "s")
+    assert search.link(*sines, Grade.EXACT, "the same name")
+    assert are_other_results(search, former, first)
+    assert not are_other_results(search, former, second)
+
+
+_OP = ', metadata={op_name="mul"}'
+_TWO_FUSIONS = f"""
 HloModule m
 
 %double (p: f32[8]) -> (f32[8], f32[8]) {{
@@ -35,7 +97,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8], f32[8]) {{
   ROOT %out = (f32[8]{{0}}, f32[8]{{0}}, f32[8]{{0}}) tuple(%exp, %element.1, %second)
 }}
 """
-_AFTER = f"""
+_FURTHER_RESULTS = f"""
 HloModule m
 
 %triple (p: f32[8], q.1: f32[8]) -> (f32[8], f32[8], f32[8]) {{
@@ -72,13 +134,13 @@ ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8], f32[8]) {{
 def test_an_element_of_a_fusion_that_got_further_results_continues_none_of_another(
     read: Read,
 ) -> None:
-    matching = match(read(_BEFORE), read(_AFTER))
+    matching = match(read(_TWO_FUSIONS), read(_FURTHER_RESULTS))
     assert matching.partner_after(Place("main", "element.0")) != Place("main", "element.7")
 
 
 def test_an_element_of_a_fusion_that_was_taken_in_is_what_is_read_in_its_place(read: Read) -> None:
     """The other fusion has all results now."""
-    taken_in = _AFTER.replace("%third = ", "%second = ").replace("(%third)", "(%second)")
+    taken_in = _FURTHER_RESULTS.replace("%third = ", "%second = ").replace("(%third)", "(%second)")
     taken_in = taken_in.replace("(%second), index=1", f"(%second), index=1{_OP}")
     taken_in = "".join(
         line
@@ -90,5 +152,5 @@ def test_an_element_of_a_fusion_that_was_taken_in_is_what_is_read_in_its_place(r
     taken_in = taken_in.replace("fusion(%a, %element.8)", "fusion(%a, %b)").replace(
         "%element.6, %element.7)", "%element.6, %element.5)"
     )
-    matching = match(read(_BEFORE), read(taken_in))
+    matching = match(read(_TWO_FUSIONS), read(taken_in))
     assert matching.partner_after(Place("main", "element.0")) == Place("main", "element.5")
