@@ -16,15 +16,15 @@ _LITERALS = frozenset({"constant", "iota"})
 
 def is_constant(module: HloModule, place: Place) -> bool:
     """Return whether an instruction is made of constants alone, as far as it is looked behind."""
-    return _is_made_of(module, place, _LITERALS)
+    return _has_only_leaves(module, place, _LITERALS)
 
 
 def is_of_device(module: HloModule, place: Place) -> bool:
     """Return whether an instruction is computed from the number of the device, and constants."""
-    return _is_made_of(module, place, _LITERALS | DEVICE_IDS)
+    return _has_only_leaves(module, place, _LITERALS | DEVICE_IDS)
 
 
-def _is_made_of(module: HloModule, place: Place, leaves: Collection[str]) -> bool:
+def _has_only_leaves(module: HloModule, place: Place, leaves: Collection[str]) -> bool:
     waiting, seen = [place], {place}
     while waiting:
         place = waiting.pop()
