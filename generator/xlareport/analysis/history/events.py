@@ -29,7 +29,6 @@ from xlareport.analysis.matching.search.reasons import PartialResults, TakenOut
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import family_of
-from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.details import Difference
 from xlareport.analysis.steps.differences import compare
 from xlareport.analysis.steps.kinds import Kind
@@ -132,7 +131,7 @@ def addition(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent
             number, Event.ADDED, place, (), (), Grade.GUESSED, "no source was found"
         )
     if pairing.relation is Relation.EXPANDED:
-        reason = f"a constant of what %{pairing.before[0].instruction} was expanded into"
+        reason = f"a constant or index of what %{pairing.before[0].instruction} was expanded into"
         return HistoryEvent(number, Event.ADDED, place, (), (), pairing.grade, reason)
     sources = pairing.before or taken_from(pairing)
     event = Event.CREATED if sources else _UNTRACED.get(pairing.cause, Event.ADDED)
@@ -147,18 +146,6 @@ def giving(matching: Matching, number: int, place: Place, given: GivenResult) ->
     grade = Grade.MATCHED if pairing is None else pairing.grade
     event = Event.ADDED if given.is_moved else Event.REPLACED
     return HistoryEvent(number, event, place, (given.source,), (), grade, given.why)
-
-
-_LITERALS = REARRANGEMENTS | {"broadcast", "constant", "convert"}
-"""Opcodes of constants and what only moves them: arithmetic on constants is work."""
-
-
-def is_constant_of_expansion(matching: Matching, pairing: Pairing | None, place: Place) -> bool:
-    """Return whether a place is a constant that an expansion uses, which nothing was before."""
-    if pairing is None or pairing.relation is not Relation.EXPANDED or place == pairing.after[0]:
-        return False
-    line = matching.after.find(*place)
-    return line is not None and line.opcode in _LITERALS and is_constant(matching.after, place)
 
 
 def removal(number: int, place: Place, pairing: Pairing | None) -> HistoryEvent:

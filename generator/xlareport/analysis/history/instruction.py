@@ -13,11 +13,11 @@ from xlareport.analysis.history.events import (
     events_between,
     expanded_into,
     giving,
-    is_constant_of_expansion,
     passing,
     removal,
     taken_from,
 )
+from xlareport.analysis.history.expansion_helpers import is_helper
 from xlareport.analysis.history.given_results import given_result
 from xlareport.analysis.history.heavy_fusions import is_heavy
 from xlareport.analysis.history.read_instead import read_instead
@@ -113,7 +113,7 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
     pairing = matching.pairing_after(place)
     origin = matching.partner_before(place)
     step_to = snapshots.change_index.step_to
-    if origin is None or is_constant_of_expansion(matching, pairing, place):
+    if origin is None or is_helper(matching, pairing, place):
         given = given_result(matching, place)
         if given is not None:
             event = giving(matching, number, place, given)
@@ -346,7 +346,7 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
     Iotas are none: a device's part of one is computed.
     """
     pairing = matching.pairing_after(place)
-    if is_constant_of_expansion(matching, pairing, place):
+    if is_helper(matching, pairing, place):
         return ()
     given = given_result(matching, place)
     if given is not None and not given.is_moved:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history, order_events
 from xlareport.analysis.history.roots import Relatives, find_descendants, find_roots, relatives_of
+from xlareport.analysis.history.shared_constants import without_constants
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Ends, Trace, standings, trace_subject
 from xlareport.analysis.matching.search.pairing import Place
@@ -77,9 +78,9 @@ def _trace_forward(
     few = replace(subject, places=places[:_FOLLOWED])
     trace = trace_subject(snapshots, few, Ends(places, relatives_of(few.places, descendants)))
     if len(places) > _FOLLOWED:
-        trace = replace(
-            trace, now=standings(snapshots.modules[-1], relatives_of(places, descendants))
-        )
+        last = snapshots.modules[-1]
+        every = without_constants(last, relatives_of(places, descendants))
+        trace = replace(trace, now=standings(last, every))
     return SubjectHistory(trace, len(places))
 
 

@@ -16,6 +16,7 @@ from xlareport.analysis.history.instruction import (
     history,
     order_events,
 )
+from xlareport.analysis.history.shared_constants import without_constants
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trails import anchors_of, events_to
 from xlareport.analysis.matching.search.pairing import Place
@@ -69,6 +70,7 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     """Trace a subject both ways; `ends` are its first and last instructions, where known."""
     first, last = 0, len(snapshots.modules) - 1
     ends = ends or _ends(snapshots, subject)
+    now = without_constants(snapshots.modules[last], ends.now)
     origins = standings(snapshots.modules[first], ends.origins)
     fills = bool(origins) and not _compute(snapshots.modules[subject.number], subject.places)
     is_known = fills or _compute(snapshots.modules[first], ends.origins)
@@ -76,9 +78,9 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     added = _foremost(snapshots, begun)
     return Trace(
         subject=subject,
-        events=_ordered([*_events(snapshots, subject, ends.now)]),
+        events=_ordered([*_events(snapshots, subject, now)]),
         origins=() if added else origins,
-        now=standings(snapshots.modules[last], ends.now),
+        now=standings(snapshots.modules[last], now),
         beginnings=added,
     )
 

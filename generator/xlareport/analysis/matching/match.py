@@ -167,6 +167,7 @@ _RULES = (
     sliced.sliced,
     shares.shared_work,
     masked_pads.masked,
+    swaps.swapped,
     spreading.successors,
     ordered_values.same_fill_in_order,
     identity.same_value,

@@ -1,10 +1,11 @@
 """Which instructions are made of constants alone, also through fusions and calls."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.sides.facts import TRANSPARENT, called_once, holders_of, homes_of
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import DEVICE_IDS
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _FARTHEST = 32
@@ -15,6 +16,15 @@ _LITERALS = frozenset({"constant", "iota"})
 
 def is_constant(module: HloModule, place: Place) -> bool:
     """Return whether an instruction is made of constants alone, as far as it is looked behind."""
+    return _has_only_leaves(module, place, _LITERALS)
+
+
+def is_of_device(module: HloModule, place: Place) -> bool:
+    """Return whether an instruction is computed from the number of the device, and constants."""
+    return _has_only_leaves(module, place, _LITERALS | DEVICE_IDS)
+
+
+def _has_only_leaves(module: HloModule, place: Place, leaves: Collection[str]) -> bool:
     waiting, seen = [place], {place}
     while waiting:
         place = waiting.pop()
@@ -22,7 +32,7 @@ def is_constant(module: HloModule, place: Place) -> bool:
         if line is None or line.opcode in _NOT_CONSTANT or len(seen) > _FARTHEST:
             return False
         behind = {*_inputs(module, place, line)}
-        if not behind and line.opcode not in _LITERALS:
+        if not behind and line.opcode not in leaves:
             return False
         waiting += behind - seen
         seen |= behind

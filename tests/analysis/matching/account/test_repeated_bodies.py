@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 
+from xlareport.analysis.matching.account.repeated_bodies import by_place_after
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 
@@ -99,3 +101,10 @@ def test_another_body_of_the_same_opcodes_is_no_copy(read: Read) -> None:
     other = AFTER.replace("add(%sine.9, %sine.9)", "add(%sine.9, %g.9)")
     pairing = match(read(BEFORE), read(other)).pairing_after(Place("fused.9", "double.9"))
     assert pairing is None or Place("body", "y") not in pairing.before
+
+
+def test_a_fusion_that_holds_most_of_an_inlined_call_is_not_what_that_became() -> None:
+    call, held, fusion = Place("body", "call"), Place("called", "add"), Place("body.2", "fusion")
+    created = Pairing((held,), (fusion,), Grade.MATCHED, "fuses 1 instruction", Relation.FUSED)
+    holds = Pairing((call,), (fusion,), Grade.MATCHED, "holds 1 of its 1", Relation.ABSORBED)
+    assert by_place_after([created, holds]) == {fusion: created}

@@ -282,3 +282,60 @@ def test_a_reshape_for_an_exchange_of_shares_is_not_the_reshape_of_the_program(r
     matching = match(before, after)
     assert matching.partner_after(Place("main", "mul.1")) == Place("main_spmd", "mul.3")
     assert matching.partner_after(Place("main", "mul.2")) == Place("main_spmd", "mul.4")
+
+
+_STACKS = """FileNames
+1 "model.py"
+
+FunctionNames
+1 "step"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=0 end_column=1}
+2 {file_name_id=1 function_name_id=1 line=4 end_line=4 column=0 end_column=1}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+
+"""
+_WINDOWS = """
+ENTRY %main (a: f32[32,16]) -> (f32[30,16], f32[31,16]) {
+  %a = f32[32,16] parameter(0)
+  %exp = f32[32,16] exponential(%a), metadata={op_name="exp"}
+  %s.1 = f32[31,16] slice(%exp), slice={[1:32], [0:16]}, metadata={op_name="s" stack_frame_id=1}
+  %s.2 = f32[30,16] slice(%exp), slice={[0:30], [0:16]}, metadata={op_name="s" stack_frame_id=2}
+  ROOT %t = (f32[30,16], f32[31,16]) tuple(%s.2, %s.1)
+}
+"""
+_SHARED_WINDOWS = """
+ENTRY %main_spmd (a: f32[32,8]) -> (f32[30,8], f32[31,8]) {
+  %a.0 = f32[32,8] parameter(0)
+  %exp.0 = f32[32,8] exponential(%a.0), metadata={op_name="exp"}
+  %s.3 = f32[30,8] slice(%exp.0), slice={[0:30], [0:8]}, metadata={op_name="s" stack_frame_id=2}
+  %s.4 = f32[31,8] slice(%exp.0), slice={[1:32], [0:8]}, metadata={op_name="s" stack_frame_id=1}
+  %copy.3 = f32[30,8]{0,1} copy(%s.3)
+  %copy.4 = f32[31,8]{0,1} copy(%s.4)
+  ROOT %t.0 = (f32[30,8], f32[31,8]) tuple(%copy.3, %copy.4)
+}
+"""
+
+
+def test_slices_of_one_op_name_continue_as_those_of_their_source_lines(read: Read) -> None:
+    before, after = (read(_STACKS + text) for text in (_WINDOWS, _SHARED_WINDOWS))
+    search = start(before, after)
+    (line_of,) = shares.line_keys(search)
+    frames.entry_arguments(search)
+    spreading.neighbors(search)
+    partners = {node.instruction.name: node.partner for node in search.before.nodes}
+    for old, new in (("s.1", "s.4"), ("s.2", "s.3")):
+        partner = partners[old]
+        assert partner is not None
+        assert partner.instruction.name == new
+        assert line_of(partner)
+
+
+def test_source_lines_say_nothing_where_their_numbers_differ(read: Read) -> None:
+    other = _STACKS.replace("line=3", "line=9")
+    search = start(read(_STACKS + _WINDOWS), read(other + _SHARED_WINDOWS))
+    assert shares.line_keys(search) == ()

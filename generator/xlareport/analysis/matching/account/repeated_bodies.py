@@ -5,7 +5,7 @@ A pass clones what several calls run, and later passes change all the clones ali
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from xlareport.analysis.matching.search.pairing import Pairing, Place
+from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.computations import unpaired
 from xlareport.analysis.matching.sides.contents import stem
@@ -40,8 +40,12 @@ def repeated_bodies(search: Search) -> Mapping[Place, Place]:
 
 
 def by_place_after(pairings: Iterable[Pairing]) -> Mapping[Place, Pairing]:
-    """Return pairings by the places after that they tell of."""
-    return {place: pairing for pairing in pairings for place in pairing.after}
+    """Return pairings by the places after whose sources they tell.
+
+    A fusion that holds most of an inlined call is not what that became.
+    """
+    telling = (pairing for pairing in pairings if pairing.relation is not Relation.ABSORBED)
+    return {place: pairing for pairing in telling for place in pairing.after}
 
 
 def repeated_from(pairing: Pairing, like: Place, place: Place) -> tuple[Grade, str]:

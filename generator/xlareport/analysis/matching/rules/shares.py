@@ -4,7 +4,7 @@ A device gathers, exchanges or slices the shares of its operands, so that the op
 the user of their counterparts nor of the same shape.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 from xlareport.analysis.matching.rules.sources import COLLECTIVE, sent_from
 from xlareport.analysis.matching.search.nodes import (
@@ -103,7 +103,7 @@ def _is_claimed(search: Search, node: Node, other: Node, alike: list[Node]) -> b
 
 def _is_share(search: Search, node: Node, other: Node) -> bool:
     """Return whether two operations read the same values, and one may be a share of the other."""
-    if not (is_free(node) and is_free(other)) or not _may_be_share(node, other):
+    if not (is_free(node) and is_free(other)) or not may_be_share(node, other):
         return False
     ours, theirs = search.before.graph.operands(node), search.after.graph.operands(other)
     if len(ours) != len(theirs):
@@ -116,6 +116,26 @@ def _is_share(search: Search, node: Node, other: Node) -> bool:
     )
 
 
-def _may_be_share(node: Node, other: Node) -> bool:
+def may_be_share(node: Node, other: Node) -> bool:
+    """Return whether the result of a node may be a device's share of that of another."""
     whole, part = node.instruction.shape, other.instruction.shape
     return whole.element_type == part.element_type and is_part(whole, part)
+
+
+def line_keys(search: Search) -> tuple[Callable[[Node], Hashable], ...]:
+    """Return what tells work of one op_name apart where it is divided; nothing elsewhere.
+
+    The slices of a padded array have one op_name, and each its source line. The numbers of stack
+    frames tell it where they mean the same on both sides.
+    """
+    if not search.divided or search.parted is not None:
+        return ()
+    old, new = (side.graph.module.stack_frames for side in (search.before, search.after))
+    return (line_of,) if old and old == new else ()
+
+
+def line_of(node: Node) -> Hashable:
+    """Return a node's framework op and stack frame; the node itself where either is missing."""
+    line, message = node.instruction, origin(node)
+    number = line.metadata.stack_frame_id
+    return (line.opcode, message, number) if message and number else node

@@ -14,7 +14,7 @@ from xlareport.analysis.matching.rules.no_ops import (
     behind_no_op,
 )
 from xlareport.analysis.matching.rules.replaced_users import replaces_another_user
-from xlareport.analysis.matching.rules.shares import is_resharding
+from xlareport.analysis.matching.rules.shares import is_resharding, line_keys, may_be_share
 from xlareport.analysis.matching.rules.sources import (
     COLLECTIVE,
     are_moves_of_op,
@@ -95,8 +95,14 @@ def successors(search: Search) -> None:
 
 _UserKey = tuple[Hashable, int, Hashable]
 """What a user is, at which position it reads a value, and which element of it."""
-_SHARED = ("opcode, shape and attributes", "opcode and shape", "opcode and op_name", "sharding")
-"""What users have in common with their counterparts, by the key of `_pair_users`."""
+_SHARED = {
+    "_form": "opcode, shape and attributes",
+    "_rough_form": "opcode and shape",
+    "_origin": "opcode and op_name",
+    "_edge": "sharding",
+    "line_of": "opcode, op_name and source line",
+}
+"""What users have in common with their counterparts, by the name of the key of `_pair_users`."""
 _STAYING = {"get-tuple-element": "index", "reduce": "dimensions"}
 """By opcode, the attribute that stays where work is divided."""
 
@@ -109,6 +115,7 @@ class _Spread:
         """Whether calls at the edges of `shard_map` may have become copies."""
         self._says_where = self._crosses and any(map(sharding, search.after.open()))
         """Whether the copies still have the shardings of these calls."""
+        self._lines = line_keys(search)
         self._open_after: dict[Hashable, list[Node]] | None = None
         self._open_before: dict[Hashable, list[Node]] | None = None
         self._queue = deque(pair for pair in search.unsettled if self._is_unsettled(pair))
@@ -225,8 +232,7 @@ class _Spread:
             return
         fills, edges = before.constant, (self._edge,) if self._crosses else ()
         places = keep_places(before, after)
-        keys = (self._form, self._rough_form, self._origin, *edges)
-        for key_of, shared in zip(keys, _SHARED, strict=False):
+        for key_of in (self._form, self._rough_form, self._origin, *edges, *self._lines):
             ours = self._lone_users(self._search.before, before, key_of, places=places)
             if not ours:
                 return
@@ -236,8 +242,10 @@ class _Spread:
                 if node is None or other is None or not same_arity(node, other, typed=not fills):
                     continue  # of another work: many read a constant or an index
                 instead = replaces_another_user(self._search, (before, after), (node, other))
+                instead = instead or (key_of in self._lines and not may_be_share(node, other))
                 if not instead and self._may_be_lone(node, other):
                     read = name_read(before, node, key[1])
+                    shared = _SHARED[key_of.__name__]
                     reason = f"the only unmatched user of {read} with this {shared}"
                     self._link(node, other, f"{reason}; the counterpart of that is known", before)
 

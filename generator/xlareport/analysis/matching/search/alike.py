@@ -159,4 +159,5 @@ def pairs_of_one_op(
         return
     grade = Grade.MATCHED if len(ours) == 1 else Grade.GUESSED
     for node, other in pairs_in_order(search, *rest):
-        yield node, other, grade, "left of the same framework op, in order"
+        if not search.counts_otherwise(node, other):
+            yield node, other, grade, "left of the same framework op, in order"

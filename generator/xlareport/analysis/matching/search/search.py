@@ -20,6 +20,7 @@ from xlareport.analysis.matching.sides.graph import (
 from xlareport.analysis.matching.sides.inputs import contradict
 from xlareport.analysis.matching.sides.leftovers import live_apart
 from xlareport.analysis.matching.sides.parameters import can_continue
+from xlareport.analysis.matching.sides.share_sizes import count_others, is_no_share
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import Tokens
 from xlareport.hlo.model import HloModule
@@ -119,11 +120,11 @@ class Search(Struct):
         """Make two nodes partners with one value number; return whether that is possible.
 
         Incompatible parameters are never linked, whichever rule asks for it; nor what reads other
-        inputs, nor another value within a regrouped sum; nor what two programs have at other
-        places, unless it may be anywhere; nor what is dead code on one side only, unless it may be
-        unread or is exact.
+        inputs, nor another value within a regrouped sum; nor what is no device's share of divided
+        work; nor what two programs have at other places, unless it may be anywhere; nor what is
+        dead code on one side only, unless it may be unread or is exact.
         """
-        if self._has_no_partner(before, after):
+        if self._has_no_partner(before, after) or self.divides_otherwise(before, after):
             return False
         possible = can_continue(before.instruction, after.instruction)
         if not possible or swaps_parameters(before, after) or fills_with_array(before, after):
@@ -143,6 +144,22 @@ class Search(Struct):
         self.unsettled.append((before, after))
         self.links.append(NodePair(before, after, grade, reason, equal, relation))
         return True
+
+    def divides_otherwise(self, before: Node, after: Node) -> bool:
+        """Return whether the sizes of two nodes of one program exclude a device's share of work."""
+        return self._is_partitioned and is_no_share(before, after, self._devices)
+
+    def counts_otherwise(self, before: Node, after: Node) -> bool:
+        """Return whether work on other numbers of elements is too unlike for a guess."""
+        return self._is_partitioned and count_others(before, after, self._devices)
+
+    @property
+    def _is_partitioned(self) -> bool:
+        return self.divided and self.parted is None
+
+    @property
+    def _devices(self) -> int:
+        return self.after.graph.module.partition_count
 
     def _has_no_partner(self, before: Node, after: Node) -> bool:
         """Return whether a rule recognized one of two nodes as what has no counterpart."""

@@ -501,3 +501,36 @@ def test_a_copy_of_another_value_passes_no_reshape(read: Read) -> None:
     after = _COPIED_LAST.replace("reshape(%sine)", "reshape(%cube)")
     pairing = match(read(_COPIED_FIRST), read(after)).pairing_before(_at("copy.1"))
     assert pairing is None or pairing.relation is not Relation.SWAPPED
+
+
+_TURNED_BEFORE = """
+ENTRY %main (a: f32[4,6,8], i: s32[]) -> f32[2,1,32] {
+  %a = f32[4,6,8]{2,1,0} parameter(0)
+  %i = s32[] parameter(1)
+  %zero = s32[] constant(0)
+  %exp = f32[4,6,8]{2,1,0} exponential(%a)
+  %transpose.1 = f32[6,4,8]{2,0,1} transpose(%exp), dimensions={1,0,2}, metadata={op_name="t"}
+  %part.1 = f32[2,4,8] dynamic-slice(%transpose.1, %i, %zero, %zero), \
+    dynamic_slice_sizes={2,4,8}, metadata={op_name="d"}
+  %reshape.1 = f32[2,32]{1,0} reshape(%part.1), metadata={op_name="d"}
+  ROOT %reshape.2 = f32[2,1,32]{2,1,0} reshape(%reshape.1)
+}
+"""
+_TURNED_AFTER = """
+ENTRY %main (a: f32[4,6,8], i: s32[]) -> f32[2,1,32] {
+  %a = f32[4,6,8]{2,1,0} parameter(0)
+  %i = s32[] parameter(1)
+  %zero = s32[] constant(0)
+  %exp = f32[4,6,8]{2,1,0} exponential(%a)
+  %part.2 = f32[4,2,8] dynamic-slice(%exp, %zero, %i, %zero), \
+    dynamic_slice_sizes={4,2,8}, metadata={op_name="d"}
+  %transpose.2 = f32[2,4,8]{2,0,1} transpose(%part.2), dimensions={1,0,2}, metadata={op_name="d"}
+  ROOT %reshape.2 = f32[2,1,32]{2,1,0} reshape(%transpose.2)
+}
+"""
+
+
+def test_a_transpose_that_passed_a_slice_is_no_reshape_that_read_the_slice(read: Read) -> None:
+    matching = match(read(_TURNED_BEFORE), read(_TURNED_AFTER))
+    assert matching.partner_after(Place("main", "transpose.1")) == Place("main", "transpose.2")
+    assert matching.partner_after(Place("main", "reshape.1")) is None

@@ -142,6 +142,7 @@ class Likeness:
     def __init__(self, search: Search, before: Sequence[Node], after: Sequence[Node]) -> None:
         self._before = _Index(search, search.before, before)
         self._after = _Index(search, search.after, after)
+        self._parted = search.divides_otherwise
         links = (link for link in search.links if link.grade is Grade.GUESSED)
         self._guessed = {link.before.token for link in links}
         self._taken: tuple[dict[Node, _Features], dict[Node, _Features]] = ({}, {})
@@ -162,6 +163,7 @@ class Likeness:
         likeness: dict[Node, float] = {}
         for other in (*others, *taken):
             parted = read_other_rows(here.rows[node], there.rows[other])
+            parted = parted or self._parted(*((node, other) if is_before else (other, node)))
             if family_of(other.instruction) == family and not parted:
                 known = there.features[other] if other in others else taken[other]
                 theirs = self._counting(known, without_guesses)
