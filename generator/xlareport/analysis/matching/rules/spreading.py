@@ -14,7 +14,7 @@ from xlareport.analysis.matching.rules.no_ops import (
     behind_no_op,
 )
 from xlareport.analysis.matching.rules.replaced_users import replaces_another_user
-from xlareport.analysis.matching.rules.shares import is_resharding, line_keys, may_be_share
+from xlareport.analysis.matching.rules.shares import is_resharding, may_be_share
 from xlareport.analysis.matching.rules.sources import (
     COLLECTIVE,
     are_moves_of_op,
@@ -53,6 +53,7 @@ from xlareport.analysis.matching.rules.stand_ins import (
     start_now,
     was_evaluated,
 )
+from xlareport.analysis.matching.rules.user_keys import SHARED, UserKeys
 from xlareport.analysis.matching.search.nodes import (
     Names,
     are_other_fills,
@@ -68,7 +69,6 @@ from xlareport.analysis.matching.search.nodes import (
     same_arity,
     same_form,
     same_shape,
-    sharding,
 )
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
@@ -95,27 +95,13 @@ def successors(search: Search) -> None:
 
 _UserKey = tuple[Hashable, int, Hashable]
 """What a user is, at which position it reads a value, and which element of it."""
-_SHARED = {
-    "_form": "opcode, shape and attributes",
-    "_rough_form": "opcode and shape",
-    "_origin": "opcode and op_name",
-    "_edge": "sharding",
-    "line_of": "opcode, op_name and source line",
-}
-"""What users have in common with their counterparts, by the name of the key of `_pair_users`."""
-_STAYING = {"get-tuple-element": "index", "reduce": "dimensions"}
-"""By opcode, the attribute that stays where work is divided."""
 
 
 class _Spread:
     def __init__(self, search: Search) -> None:
         self._search = search
         self._names = Names(search.before), Names(search.after)
-        self._crosses = any(map(is_array_call, search.before.open()))
-        """Whether calls at the edges of `shard_map` may have become copies."""
-        self._says_where = self._crosses and any(map(sharding, search.after.open()))
-        """Whether the copies still have the shardings of these calls."""
-        self._lines = line_keys(search)
+        self._keys = UserKeys(search)
         self._open_after: dict[Hashable, list[Node]] | None = None
         self._open_before: dict[Hashable, list[Node]] | None = None
         self._queue = deque(pair for pair in search.unsettled if self._is_unsettled(pair))
@@ -213,7 +199,7 @@ class _Spread:
         if not (is_free(node) and is_free(other)) or self._goes_by_name(node, other):
             return False
         if self._crosses and is_array_call(node):
-            return opcode_of(other) == "copy" and self._edge(node) == self._edge(other)
+            return opcode_of(other) == "copy" and self._keys.edge(node) == self._keys.edge(other)
         return same_form(self._search, node, other) or has_same_origin(node, other)
 
     def _goes_by_name(self, node: Node, other: Node) -> bool:
@@ -230,9 +216,9 @@ class _Spread:
     def _pair_users(self, before: Node, after: Node) -> None:
         if before.constant and self._search.divided:
             return
-        fills, edges = before.constant, (self._edge,) if self._crosses else ()
+        fills = before.constant
         places = keep_places(before, after)
-        for key_of in (self._form, self._rough_form, self._origin, *edges, *self._lines):
+        for key_of in self._keys.keys:
             ours = self._lone_users(self._search.before, before, key_of, places=places)
             if not ours:
                 return
@@ -242,10 +228,10 @@ class _Spread:
                 if node is None or other is None or not same_arity(node, other, typed=not fills):
                     continue  # of another work: many read a constant or an index
                 instead = replaces_another_user(self._search, (before, after), (node, other))
-                instead = instead or (key_of in self._lines and not may_be_share(node, other))
+                instead = instead or (key_of in self._keys.lines and not may_be_share(node, other))
                 if not instead and self._may_be_lone(node, other):
                     read = name_read(before, node, key[1])
-                    shared = _SHARED[key_of.__name__]
+                    shared = SHARED[key_of.__name__]
                     reason = f"the only unmatched user of {read} with this {shared}"
                     self._link(node, other, f"{reason}; the counterpart of that is known", before)
 
@@ -295,34 +281,6 @@ class _Spread:
                 key = (key_of(user), position, side.values.element(node, path) if path else path)
                 nodes[key] = None if key in nodes else user
         return nodes
-
-    def _form(self, node: Node) -> Hashable:
-        return (self._search.forms.of(node.instruction), self._divided_op(node))
-
-    def _rough_form(self, node: Node) -> Hashable:
-        form = self._search.forms.of(node.instruction)
-        return (form.opcode, form.shape, self._divided_op(node), self._divided_numbers(node))
-
-    def _divided_op(self, node: Node) -> str:
-        """Return the framework op if work is divided: what is added for an op has its shape too."""
-        return origin(node) if self._search.divided else ""
-
-    def _divided_numbers(self, node: Node) -> str:
-        """Return the dimensions of a reduce, or the index of an element, if work is divided.
-
-        These stay, unlike the shape, which may be that of another one before.
-        """
-        name = _STAYING.get(opcode_of(node), "") if self._search.divided else ""
-        return node.instruction.attributes.get(name, "") if name else ""
-
-    def _edge(self, node: Node) -> Hashable:
-        """Return the sharding of a node that only states where an array is; else the node."""
-        if not is_array_call(node) and opcode_of(node) != "copy":
-            return node
-        return sharding(node) if self._says_where else ""
-
-    def _origin(self, node: Node) -> Hashable:
-        return (node.instruction.opcode, origin(node) or node, self._divided_numbers(node))
 
     def _could_replace(self, node: Node, other: Node) -> bool:
         """Return whether two nodes have the same shape, or move the same data."""
