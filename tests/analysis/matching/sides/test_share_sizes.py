@@ -145,3 +145,10 @@ def test_a_guess_needs_a_number_of_elements_that_fits(
 ) -> None:
     ours, theirs = (_node(read, "exp", sizes) for sizes in ((64, 32), new))
     assert count_others(ours, theirs, 4) is excluded
+
+
+def test_a_list_of_dimensions_that_no_dot_can_have_says_nothing(read: Read) -> None:
+    module = read(_DOT.format(rows=32, columns=8).replace("{1}", "{" + "9" * 50 + "}"))
+    (frame,) = start(module, read(_GRIDS)).before.graph.frames
+    node = frame.node(frame.computation.by_name["d"])
+    assert not is_no_share(node, node, 4)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple, Self
 
+from xlareport.analysis.cost.shape_sizes import UncountableError
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.hlo.shape import Shape
@@ -119,7 +120,7 @@ class _DotSizes(NamedTuple):
                 return None
             sizes = [size or 1 for size in read.shape.dimensions]
             contracted, batch = (
-                parse_integers(line.attributes.get(f"{side}_{kind}_dims", ""))
+                _numbers(line.attributes.get(f"{side}_{kind}_dims", ""))
                 for kind in ("contracting", "batch")
             )
             if any(place >= len(sizes) for place in (*contracted, *batch)):
@@ -128,3 +129,11 @@ class _DotSizes(NamedTuple):
             taken = {*contracted, *batch}
             sides.append(prod(size for place, size in enumerate(sizes) if place not in taken))
         return cls(summed, tuple(sides), batch_rank)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Return the numbers in a text; none of a list that no dot can have."""
+    try:
+        return parse_integers(text)
+    except UncountableError:
+        return ()
