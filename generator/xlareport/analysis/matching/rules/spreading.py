@@ -198,7 +198,7 @@ class _Spread:
     def _could_be(self, node: Node, other: Node) -> bool:
         if not (is_free(node) and is_free(other)) or self._goes_by_name(node, other):
             return False
-        if self._crosses and is_array_call(node):
+        if self._keys.crosses and is_array_call(node):
             return opcode_of(other) == "copy" and self._keys.edge(node) == self._keys.edge(other)
         return same_form(self._search, node, other) or has_same_origin(node, other)
 

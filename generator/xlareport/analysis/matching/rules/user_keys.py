@@ -24,13 +24,13 @@ class UserKeys:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        crosses = any(map(is_array_call, search.before.open()))
+        self.crosses = any(map(is_array_call, search.before.open()))
         """Whether calls at the edges of `shard_map` may have become copies."""
-        self._says_where = crosses and any(map(sharding, search.after.open()))
+        self._says_where = self.crosses and any(map(sharding, search.after.open()))
         """Whether the copies still have the shardings of these calls."""
         self.lines = line_keys(search)
         """Keys with the source line, where work is divided."""
-        edges = (self.edge,) if crosses else ()
+        edges = (self.edge,) if self.crosses else ()
         self.keys: tuple[Callable[[Node], Hashable], ...] = (
             self.form,
             self.rough_form,
