@@ -19,6 +19,11 @@ ENTRY %main (a: f32[4,8]) -> (f32[4], f32[4], f32[4,8]) {
   ROOT %out = (f32[4]{0}, f32[4]{0}, f32[4,8]{1,0}) tuple(%first, %second, %sine)
 }
 """
+_RENAMED = (
+    _MODULE.replace("%sine", "%sine.1")
+    .replace("%first", "%first.1")
+    .replace("%second", "%second.1")
+)
 
 
 def node(side: Side, name: str) -> Node:
@@ -26,7 +31,7 @@ def node(side: Side, name: str) -> Node:
 
 
 def test_attributes_tell_users_of_one_shape_apart(read: Read) -> None:
-    search = start(read(_MODULE), read(_MODULE.replace("%sine", "%sine.1")), same_program=True)
+    search = start(read(_MODULE), read(_RENAMED), same_program=True)
     keys = UserKeys(search)
     first, second = (node(search.before, name) for name in ("first", "second"))
     assert keys.form(first) != keys.form(second)
@@ -34,7 +39,7 @@ def test_attributes_tell_users_of_one_shape_apart(read: Read) -> None:
 
 
 def test_without_op_name_a_user_is_like_no_other(read: Read) -> None:
-    search = start(read(_MODULE), read(_MODULE.replace("%sine", "%sine.1")), same_program=True)
+    search = start(read(_MODULE), read(_RENAMED), same_program=True)
     keys = UserKeys(search)
     first, second = (node(search.before, name) for name in ("first", "second"))
     assert keys.origin(first) != keys.origin(second)
@@ -43,5 +48,5 @@ def test_without_op_name_a_user_is_like_no_other(read: Read) -> None:
 
 
 def test_each_key_has_words(read: Read) -> None:
-    search = start(read(_MODULE), read(_MODULE.replace("%sine", "%sine.1")), same_program=True)
+    search = start(read(_MODULE), read(_RENAMED), same_program=True)
     assert all(key.__name__ in SHARED for key in UserKeys(search).keys)
