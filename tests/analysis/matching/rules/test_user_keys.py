@@ -11,12 +11,12 @@ from xlareport.hlo.model import HloModule
 Read = Callable[[str], HloModule]
 
 _MODULE = """
-ENTRY %main (a: f32[4,8]) -> (f32[4], f32[4], f32[4,8]) {
-  %a = f32[4,8]{1,0} parameter(0)
-  %sine = f32[4,8]{1,0} sine(%a), metadata={op_name="sin"}
+ENTRY %main (a: f32[4,4]) -> (f32[4], f32[4], f32[4,4]) {
+  %a = f32[4,4]{1,0} parameter(0)
+  %sine = f32[4,4]{1,0} sine(%a), metadata={op_name="sin"}
   %first = f32[4]{0} reduce(%a, %a), dimensions={1}, to_apply=%sum
   %second = f32[4]{0} reduce(%a, %a), dimensions={0}, to_apply=%sum
-  ROOT %out = (f32[4]{0}, f32[4]{0}, f32[4,8]{1,0}) tuple(%first, %second, %sine)
+  ROOT %out = (f32[4]{0}, f32[4]{0}, f32[4,4]{1,0}) tuple(%first, %second, %sine)
 }
 """
 _RENAMED = (
