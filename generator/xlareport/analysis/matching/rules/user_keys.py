@@ -30,15 +30,12 @@ class UserKeys:
         """Whether the copies still have the shardings of these calls."""
         self.lines = line_keys(search)
         """Keys with the source line, where work is divided."""
-        edges = (self.edge,) if self.crosses else ()
-        self.keys: tuple[Callable[[Node], Hashable], ...] = (
-            self.form,
-            self.rough_form,
-            self.origin,
-            *edges,
-            *self.lines,
-        )
+
+    @property
+    def keys(self) -> tuple[Callable[[Node], Hashable], ...]:
         """The keys, the surest first."""
+        edges = (self.edge,) if self.crosses else ()
+        return (self.form, self.rough_form, self.origin, *edges, *self.lines)
 
     def form(self, node: Node) -> Hashable:
         """Return opcode, shape and attributes."""
