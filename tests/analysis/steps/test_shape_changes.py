@@ -85,3 +85,12 @@ def test_a_result_that_is_an_element_of_a_tuple_now_is_no_change_of_its_elements
 def test_a_tuple_of_layouts_is_no_element_of_itself() -> None:
     old, new = _shape("(f32[8,2]{1,0}, s32[8]{0})"), _shape("(f32[8,2]{0,1}, s32[8]{0})")
     assert [*compare_shapes(old, new)] == [Kind.LAYOUT]
+
+
+def test_memory_spaces_of_a_tuple_in_a_tuple_are_compared_array_by_array() -> None:
+    """An `async-start` has its operands as one tuple."""
+    old = _shape("(s32[], (s32[8]{0:S(9)}, s32[3]{0:S(11)}, s32[4]{0:S(9)}))")
+    new = _shape("(s32[], (s32[8]{0}, s32[3]{0:S(11)}, s32[4]{0}))")
+    assert compare_shapes(old, new) == {
+        Kind.SPACE: "1 of 2 elements, 2 of 3 arrays, S(9) → S(0)",
+    }

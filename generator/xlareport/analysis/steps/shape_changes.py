@@ -53,7 +53,7 @@ def _shape_of(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
     if without_layout(old.text) == without_layout(new.text):
         kind = Kind.SPACE if _without_space(old.text) == _without_space(new.text) else Kind.LAYOUT
         if kind is Kind.SPACE:
-            return {kind: str(shortened(_space_of(old), _space_of(new)))}
+            return {kind: _spaces(old, new)}
         layouts = bool(old.layout or new.layout)
         change = shortened(*(_layouts(old, new) if layouts else _texts(old, new)))
         return {kind: replace(change, is_tiling=_is_tiled_anew(old, new))}
@@ -92,17 +92,17 @@ def _counts(old: Shape, new: Shape) -> str:
 
 def _is_taken_apart(old: Shape, new: Shape) -> bool:
     """Return whether a tuple has the elements of the tuples within another, one by one."""
-    return any(element.elements for element in old.elements) and [*_leaf_words(old)] == [
-        element.text for element in new.elements
-    ]
+    return any(element.elements for element in old.elements) and [
+        leaf.text for leaf in _leaves(old)
+    ] == [element.text for element in new.elements]
 
 
-def _leaf_words(shape: Shape) -> Iterator[str]:
+def _leaves(shape: Shape) -> Iterator[Shape]:
+    """Yield the arrays within a tuple, also within tuples in it; of an array, itself."""
+    if not shape.elements:
+        yield shape
     for element in shape.elements:
-        if element.elements:
-            yield from _leaf_words(element)
-        else:
-            yield element.text
+        yield from _leaves(element)
 
 
 def _without_space(shape: str) -> str:
@@ -183,6 +183,15 @@ def _space_of(shape: Shape) -> str:
     """Return the memory space as XLA writes it; a layout that names none has the default, S(0)."""
     match = _SPACE.search(shape.text)
     return match[0] if match else "S(0)"
+
+
+def _spaces(old: Shape, new: Shape) -> str:
+    """Return the memory spaces before and after; of a tuple in a tuple, of how many arrays."""
+    leaves = [*zip(map(_space_of, _leaves(old)), map(_space_of, _leaves(new)), strict=False)]
+    moved = [(was, now) for was, now in leaves if was != now] or [(_space_of(old), _space_of(new))]
+    such_as = "such as " if len(set(moved)) > 1 else ""
+    lead = f"{len(moved):,} of {len(leaves):,} arrays, {such_as}" if len(leaves) > 1 else ""
+    return f"{lead}{shortened(*moved[0])}"
 
 
 def _layouts(old: Shape, new: Shape) -> tuple[str, str]:
