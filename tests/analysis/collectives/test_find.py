@@ -286,3 +286,24 @@ def test_a_reduce_scatter_of_a_gpu_is_checked_where_it_is_scheduled(rows_of: Row
     assert row.collective.done == "reduce-scatter-done"
     assert row.figures.overlap.between is not None or row.collective.is_sync
     assert row.figures.overlap.reason is not None or not row.figures.overlap.exposed_seconds
+
+
+def test_a_fusion_that_computes_with_a_collective_is_not_its_result(read_text: ReadText) -> None:
+    module = read_text(
+        f"""{ADD}
+fused {{
+  p = f32[64] parameter(0)
+  q = f32[64] parameter(1)
+  r = f32[64] all-reduce(p), channel_id=1, to_apply=add
+  m = f32[64] multiply(r, q)
+  ROOT t = (f32[64], f32[64]) tuple(m, q)
+}}
+
+ENTRY e {{
+  a = f32[64] parameter(0)
+  b = f32[64] parameter(1)
+  f = (f32[64], f32[64]) fusion(a, b), kind=kCustom, calls=fused
+  ROOT g = f32[64] get-tuple-element(f), index=0
+}}"""
+    )
+    assert set(find_results(module)) == {"r"}

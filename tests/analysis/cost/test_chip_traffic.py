@@ -86,3 +86,15 @@ def test_without_a_slice_a_line_has_half_as_many_chips_as_devices() -> None:
     time = model_time(traffic("all-gather", *ALL), IRONWOOD)
     assert time.seconds == pytest.approx(MEBIBYTE * 0.75 / 100e9)
     assert "a line of 4 chips" in time.reason
+
+
+def test_groups_of_replicas_and_partitions_are_not_of_devices() -> None:
+    """Two replicas of four partitions: replicas 0 and 1 are devices 0 and 4, for one."""
+    pair = replace(traffic("all-reduce", (0, 1)), replicas=2)
+    assert count_between_chips(pair, PLACED).traffic == pair
+
+
+def test_permutes_of_both_devices_of_a_chip_share_its_links_in_an_unknown_slice() -> None:
+    pairs = permute((0, 2), (1, 3))
+    between = count_between_chips(pairs, IRONWOOD).traffic
+    assert between.data_bytes == 2 * pairs.data_bytes

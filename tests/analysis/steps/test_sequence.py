@@ -1,9 +1,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.steps.kinds import Kind
-from xlareport.analysis.steps.sequence import steady_order
+from xlareport.analysis.steps.sequence import alignments, steady_order
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.text import TextReader
 
@@ -157,3 +158,37 @@ ENTRY %main (p: (f32[8], f32[8])) -> f32[8] {
     assert before is not None
     assert after is not None
     assert Kind.REORDERED not in {row.kind for row in step(before, after).changes}
+
+
+def test_an_element_that_goes_on_elsewhere_gives_no_other_its_place() -> None:
+    reader = TextReader()
+    before = """HloModule m
+
+ENTRY %main {
+  %t = (f32[4], f32[4]) parameter(0)
+  %u = (f32[4], f32[4]) parameter(1)
+  %a = f32[4] get-tuple-element(%t), index=0
+  %q = f32[4] get-tuple-element(%u), index=1
+  %n = f32[4] negate(%a)
+  %m = f32[4] abs(%q)
+  ROOT %r = (f32[4], f32[4]) tuple(%n, %m)
+}
+"""
+    after = before.replace(
+        """  %a = f32[4] get-tuple-element(%t), index=0
+  %q = f32[4] get-tuple-element(%u), index=1
+  %n = f32[4] negate(%a)
+  %m = f32[4] abs(%q)
+""",
+        """  %q = f32[4] get-tuple-element(%t), index=0
+  %m = f32[4] abs(%q)
+  %b = f32[4] get-tuple-element(%t), index=0
+  %n = f32[4] negate(%b)
+""",
+    )
+    modules = [reader.read(text.encode(), "m.txt") for text in (before, after)]
+    assert modules[0] is not None
+    assert modules[1] is not None
+    (only,) = alignments(match(modules[0], modules[1]))
+    places = [number for number, _ in (*only.steady, *only.moved)]
+    assert len(set(places)) == len(places)

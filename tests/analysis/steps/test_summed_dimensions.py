@@ -237,3 +237,33 @@ def test_a_sum_that_was_padded_to_be_split_says_so() -> None:
     assert lines[1] is not None
     found = compare_sums(matching, (whole, lines[0]), (part, lines[1]))
     assert str(found[Kind.SUMMED]) == "sums over 784 → 100 elements, padded to 800 in 8 parts"
+
+
+def test_rows_that_were_padded_are_not_what_is_summed() -> None:
+    whole = """HloModule m
+
+ENTRY e {
+  p = f32[8,32] parameter(0)
+  q = f32[32,8] parameter(1)
+  ROOT d = f32[8,8] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}"""
+    split = """HloModule m
+
+ENTRY e {
+  p = f32[8,32] parameter(0)
+  q = f32[32,8] parameter(1)
+  z = f32[] constant(0)
+  pp = f32[16,32] pad(p, z), padding=0_8x0_0
+  pr = f32[16,2,16] reshape(pp)
+  qr = f32[2,16,8] reshape(q)
+  k = f32[2,16,8] dot(pr, qr), lhs_batch_dims={1}, lhs_contracting_dims={2}, \
+rhs_batch_dims={0}, rhs_contracting_dims={1}
+  ROOT s = f32[8,8] slice(k), slice={[0:1], [0:8], [0:8]}
+}"""
+    matching = match(parse_module(whole), parse_module(split))
+    places = Place("e", "d"), Place("e", "k")
+    lines = matching.before.find(*places[0]), matching.after.find(*places[1])
+    assert lines[0] is not None
+    assert lines[1] is not None
+    found = compare_sums(matching, (places[0], lines[0]), (places[1], lines[1]))
+    assert str(found[Kind.SUMMED]) == "sums over 32 → 16 elements"

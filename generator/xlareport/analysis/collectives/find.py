@@ -115,7 +115,8 @@ def find_results(module: HloModule) -> Mapping[str, str]:
         if collective.form == ASYNC_FUSIONS:
             continue
         place, name = collective.body
-        names = [name, collective.parts[-1]]
+        is_root_asked = collective.form == "fusion" and collective.kind != "reduce-scatter"
+        names = [name] if is_root_asked else [name, collective.parts[-1]]
         while place in callers and len(names) < _MOST_CALLS:
             root = module.by_name[place].root
             if root is None or root.name != name:

@@ -114,8 +114,9 @@ class Schedule(Struct, frozen=True, dict=True):
         beside = [other for other in others if other.computation == home.name]
         starts = {other.instruction for other in beside}
         names = {name for other in beside for name in _waiting_parts(other)}
+        apart_from = names | feeding
         working = tuple(
-            line.name for line in between or () if line.name not in names | feeding and _works(line)
+            line.name for line in between or () if line.name not in apart_from and _works(line)
         )
         pieces = [name for name in collective.parts[1:-1] if collective.form == ASYNC_FUSIONS]
         is_sync = collective.is_sync or between is None

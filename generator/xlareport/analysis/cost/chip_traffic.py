@@ -34,7 +34,8 @@ class ChipTraffic(Struct, frozen=True):
 def count_between_chips(traffic: CollectiveTraffic, device: Device) -> ChipTraffic:
     """Return what chips send one another; of one device per chip the traffic itself."""
     many = device.devices_per_chip
-    if many == 1:
+    by_device = traffic.replicas in (1, traffic.devices)
+    if many == 1 or not by_device:  # groups of replicas and partitions are not of devices
         return ChipTraffic(traffic, Slice(device.slice_shape, device.assignment))
     ids = device.assignment or range(traffic.devices)
     is_known = sorted(ids) == list(range(traffic.devices))
@@ -45,7 +46,7 @@ def count_between_chips(traffic: CollectiveTraffic, device: Device) -> ChipTraff
         traffic, devices=total, replicas=total if traffic.replicas > 1 else traffic.replicas
     )
     if traffic.kind == _PAIRED:
-        return ChipTraffic(_between_pairs(whole, numbers), chips)
+        return ChipTraffic(_between_pairs(whole, numbers, is_placed=bool(chips.shape)), chips)
     groups = traffic.groups
     if traffic.group_size == traffic.devices or not groups:
         groups = tuple(
@@ -67,10 +68,20 @@ class _ChipNumbers(Struct, frozen=True):
         return tuple((self.ids[at] if at < count else at) // self.many for at in devices)
 
 
-def _between_pairs(traffic: CollectiveTraffic, numbers: _ChipNumbers) -> CollectiveTraffic:
+def _between_pairs(
+    traffic: CollectiveTraffic, numbers: _ChipNumbers, *, is_placed: bool
+) -> CollectiveTraffic:
+    """Return permutes between chips; without places a link sends what all its pairs do."""
     pairs = tuple((source, target) for source, target in map(numbers.of, traffic.pairs))
     leaves = not pairs or any(source != target for source, target in pairs)
-    return replace(traffic, pairs=pairs, groups=pairs, group_size=2 if leaves else 1)
+    between = replace(traffic, pairs=pairs, groups=pairs, group_size=2 if leaves else 1)
+    crossing = Counter(pair for pair in pairs if pair[0] != pair[1])
+    sharing = 1 if is_placed else max(crossing.values(), default=1)
+    return replace(
+        between,
+        data_bytes=between.data_bytes * sharing,
+        wire_bytes=between.wire_bytes * sharing,
+    )
 
 
 def _between_groups(

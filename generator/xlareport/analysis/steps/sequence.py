@@ -111,10 +111,11 @@ def _where_elements_stayed(
 
     A pass that replaces an instruction with another one gives that its name.
     """
+    paired = {number for number, _ in pairs}
     stayed = {
         (line.operands, line.taken_element): number
         for number, line in enumerate(before.instructions)
-        if line.opcode == _ELEMENT and line.name not in after.by_name
+        if line.opcode == _ELEMENT and line.name not in after.by_name and number not in paired
     }
     for number, place in pairs:
         line, now = before.instructions[number], after.instructions[place]

@@ -23,6 +23,7 @@ SUMMED_OPERANDS = {
 
 _FACTORS = 2
 _MOST_MOVES = 7
+_SIDES = ("lhs", "rhs")
 """Moves in a row that are looked behind."""
 
 
@@ -82,19 +83,25 @@ def compare_sums(
     if was is None or now is None or was == now:
         return {}
     lead = f"{name_reduction(matching.after, after[1])} over "
-    parts = _padded(matching, after, was, now)
+    parts = _padded(matching, before[1], after, (was, now))
     tail = f" elements{parts}{_taken_over(matching, before, after)}"
     return {Kind.SUMMED: ShapeChange(f"{was:,}", f"{now:,}", lead, tail)}
 
 
-def _padded(matching: Matching, after: tuple[Place, Instruction], was: int, now: int) -> str:
-    """Return to how many elements a sum was padded, and in how many parts; '' if in none.
+def _padded(
+    matching: Matching,
+    former: Instruction,
+    after: tuple[Place, Instruction],
+    sizes: tuple[int, int],
+) -> str:
+    """Return to how many elements a dot's sum was padded, and in how many parts; '' if in none.
 
     XLA's split-K pads what it sums over to a multiple of the number of parts.
     """
-    place, line = after
+    (place, line), (was, now) = after, sizes
     home = matching.after.by_name[place.computation]
-    for name in line.operand_names:
+    for name, side in zip(line.operand_names, _SIDES, strict=False):
+        summed = former.attributes.get(f"{side}_contracting_dims", "")
         pad = home.behind(home.by_name.get(name), REARRANGEMENTS, _MOST_MOVES)
         if (
             pad is None
@@ -102,19 +109,24 @@ def _padded(matching: Matching, after: tuple[Place, Instruction], was: int, now:
             or matching.partner_before(Place(home.name, pad.name))
         ):
             continue
-        total = _padded_size(home.operand(pad), pad, was)
+        total = _padded_size(home.operand(pad), pad, was, summed)
         if total is not None and total > now and not total % now:
             return f", padded to {total:,} in {total // now:,} parts"
     return ""
 
 
-def _padded_size(source: Instruction | None, pad: Instruction, size: int) -> int | None:
-    """Return what so many elements are with the padding of the only padded dimension."""
+def _padded_size(
+    source: Instruction | None, pad: Instruction, size: int, summed: str
+) -> int | None:
+    """Return what so many elements are with the padding of the only padded dimension.
+
+    None if that is not one of the `summed` dimensions, as `{1}`.
+    """
     sizes = zip(source.shape.dimensions if source else (), pad.shape.dimensions, strict=False)
-    grown = [(old, new) for old, new in sizes if old != new]
-    if len(grown) != 1:
+    grown = [(number, old, new) for number, (old, new) in enumerate(sizes) if old != new]
+    if len(grown) != 1 or str(grown[0][0]) not in summed.strip("{}").split(","):
         return None
-    ((old, new),) = grown
+    ((_, old, new),) = grown
     return None if not old or not new or size % old else size // old * new
 
 

@@ -222,7 +222,10 @@ def _interconnect(device: Device) -> str:
     links = links_of(device)
     if links is None or links.topology != "torus" or not links.link:
         return whole
-    return f"{whole} over all links, {units.quantity(links.link, 'B/s')} each (a group uses some)"
+    many = device.devices_per_chip
+    shared = f" of the chip, which {many} devices share" if many > 1 else ""
+    each_link = units.quantity(links.link, "B/s")
+    return f"{whole} over all links{shared}, {each_link} each (a group uses some)"
 
 
 def _figures(cost: CostReport) -> list[Figure]:

@@ -932,3 +932,29 @@ use_global_device_ids=true, to_apply=%add.7, metadata={op_name="g"}
     assert pairing.relation is Relation.EXPANDED
     assert pairing.after[0] == _at("reshape.9")
     assert _at("all-reduce.5") in pairing.after
+
+
+def test_what_gives_the_result_of_work_between_converts_is_still_known(read: Read) -> None:
+    """The result is computed in another type; the convert behind it is new, and counts."""
+    before = """
+HloModule m
+
+ENTRY %main (p: bf16[8], q: bf16[8]) -> bf16[8] {
+  %p = bf16[8]{0} parameter(0)
+  %q = bf16[8]{0} parameter(1)
+  ROOT %x = bf16[8]{0} divide(%p, %q)
+}
+"""
+    after = before.replace(
+        "  ROOT %x = bf16[8]{0} divide(%p, %q)\n",
+        """  %c.1 = f32[8]{0} convert(%p)
+  %c.2 = f32[8]{0} convert(%q)
+  %wide = f32[8]{0} divide(%c.1, %c.2)
+  ROOT %c.3 = bf16[8]{0} convert(%wide)
+""",
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(_at("x")) == _at("wide")
+    assert matching.pairing_after(_at("c.3")) is not None
+    made = step(read(before), read(after))
+    assert len(made.added) - len(made.removed) == made.after.instructions - made.before.instructions

@@ -152,3 +152,28 @@ def test_a_list_of_dimensions_that_no_dot_can_have_says_nothing(read: Read) -> N
     (frame,) = start(module, read(_GRIDS)).before.graph.frames
     node = frame.node(frame.computation.by_name["d"])
     assert not is_no_share(node, node, 4)
+
+
+def test_a_dot_whose_sum_is_padded_in_the_same_step_goes_on(read: Read) -> None:
+    """`cublas-pad-for-gemms` pads 33 to 40."""
+    before = """ENTRY %main (p: f16[8,33], q: f16[33,8]) -> f16[8,8] {
+  %p = f16[8,33]{1,0} parameter(0)
+  %q = f16[33,8]{1,0} parameter(1)
+  %dot.1 = f16[8,8]{1,0} dot(%p, %q), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="jit(f)/dot_general"}
+  ROOT %exp = f16[8,8]{1,0} exponential(%dot.1)
+}
+"""
+    after = """ENTRY %main_spmd (p: f16[4,33], q: f16[33,8]) -> f16[4,8] {
+  %p = f16[4,33]{1,0} parameter(0)
+  %q = f16[33,8]{1,0} parameter(1)
+  %zero = f16[] constant(0)
+  %pad.1 = f16[4,40]{1,0} pad(%p, %zero), padding=0_0x0_7
+  %pad.2 = f16[40,8]{1,0} pad(%q, %zero), padding=0_7x0_0
+  %dot.2 = f16[4,8]{1,0} dot(%pad.1, %pad.2), lhs_contracting_dims={1}, \
+rhs_contracting_dims={0}, metadata={op_name="jit(f)/dot_general"}
+  ROOT %exp.1 = f16[4,8]{1,0} exponential(%dot.2)
+}
+"""
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "dot.1")) == Place("main_spmd", "dot.2")

@@ -16,6 +16,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import called_by
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.parameters import is_part
+from xlareport.hlo.opcode_groups import PLAIN
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
@@ -49,12 +50,17 @@ def with_expansions(
         if any(id(new[part]) in expanded for part in (result, *parts) if part in new):
             continue
         known = gone.get(node) or partner.get(place_of(node))
-        if known is not None and known.relation in _EXPANDABLE:
+        if known is not None and known.relation in _EXPANDABLE and len(known.before) == 1:
             nodes = (result, *parts, *_in_loops(search, (result, *parts), homes))
             itself = _itself(node, nodes)
             if itself in new:
-                _go_on(known, place_of(itself))
-                expanded.add(id(new[itself]))
+                former, place = known.after, place_of(itself)
+                _go_on(known, place)
+                if former:
+                    new[itself].after = former
+                    new[itself].reason = f"it gives the result of %{node.instruction.name}"
+                else:
+                    expanded.add(id(new[itself]))
             else:
                 _expand(known, nodes, _reason(nodes), new, expanded)
     new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
@@ -106,19 +112,26 @@ def _in_loops(
         yield from homes.get(name, ())
 
 
-def _itself(node: Node, parts: Iterable[Node]) -> Node | None:
+_AROUND = PLAIN | {"convert"}
+"""Opcodes of what a pass puts around work that it does in another type."""
+
+
+def _itself(node: Node, parts: Sequence[Node]) -> Node | None:
     """Return the part that does what a node did, or a device's share: alone with its opcode.
 
     It stayed, between converts of a pass that computes in another type, and was not expanded.
     """
     line = node.instruction
     alike = [part for part in parts if part.instruction.opcode == line.opcode]
+    others = {part.instruction.opcode for part in parts} - {line.opcode}
+    if not others <= _AROUND:
+        return None
     shares = [part for part in alike if is_part(line.shape, part.instruction.shape)]
     return shares[0] if len(alike) == len(shares) == 1 and not line.shape.elements else None
 
 
 def _go_on(pairing: Pairing, place: Place) -> None:
-    """Let a pairing say that its instruction goes on, with other work around it."""
+    """Let a pairing say that its instruction goes on, with converts around it."""
     pairing.after, pairing.relation = (place,), Relation.SAME
     pairing.grade = weakest((pairing.grade, Grade.MATCHED))
     pairing.reason = ALONE

@@ -8,6 +8,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Frame, Node
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime import units
 
 
 def split_parameters(search: Search) -> None:
@@ -47,7 +48,7 @@ def _plain(line: Instruction) -> str:
 def _split(search: Search, whole: Node, parts: Sequence[Node]) -> None:
     if not all(map(is_free, (whole, *parts))):
         return
-    reason = f"{len(parts)} parameters, one for each of its elements"
+    reason = f"{units.plural(len(parts), 'parameter')}, one for each of its elements"
     if search.link(whole, parts[0], Grade.MATCHED, reason, Relation.SPLIT):
         search.before.values.name_element(whole, (0,), parts[0].token)
         for number, part in enumerate(parts[1:], 1):

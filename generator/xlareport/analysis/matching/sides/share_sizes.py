@@ -1,7 +1,8 @@
 """What sizes say against a pair where work is divided: no device's share is larger than the whole.
 
 The SPMD partitioner divides each dimension by a number of devices, rounded up; it makes none
-larger, and no share is smaller than the whole divided by all devices.
+larger, and no share is smaller than the whole divided by all devices. Other passes of the same step
+may pad a dimension to a multiple of eight.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from xlareport.knowledge.opcodes import opcode_work
 
 _ELEMENTWISE = opcode_work().by_element
 _SIDES = ("lhs", "rhs")
+_PADDING = 8
+"""Sizes are padded to multiples of it: `cublas-pad-for-gemms` does so for tensor cores."""
 
 
 def is_no_share(node: Node, other: Node, devices: int) -> bool:
@@ -56,7 +59,7 @@ def _carry_others(whole: Shape, part: Shape, devices: int) -> bool:
 def _are_other_sizes(whole: Sequence[int], part: Sequence[int], devices: int) -> bool:
     if len(whole) != len(part):
         return False
-    grows = any(size < share for size, share in zip(whole, part, strict=True))
+    grows = any(_padded(size) < share for size, share in zip(whole, part, strict=True))
     return grows or not _is_enough(prod(whole), prod(part), devices)
 
 
@@ -68,12 +71,16 @@ def count_others(node: Node, other: Node, devices: int) -> bool:
     whole, part = node.instruction.shape.element_count, other.instruction.shape.element_count
     if node.instruction.opcode not in _ELEMENTWISE or not (whole and part):
         return False
-    return not _fits(whole, part, devices)
+    return part > whole or not _is_enough(whole, part, devices)
 
 
 def _fits(whole: int, part: int, devices: int) -> bool:
-    """Return whether a size may be a share of another one."""
-    return part <= whole and _is_enough(whole, part, devices)
+    """Return whether a size may be a share of another one, which may be padded."""
+    return part <= _padded(whole) and _is_enough(whole, part, devices)
+
+
+def _padded(size: int) -> int:
+    return -(-size // _PADDING) * _PADDING
 
 
 def _is_enough(whole: int, part: int, devices: int) -> bool:
@@ -99,7 +106,7 @@ def _multiplies_others(node: Node, other: Node, devices: int) -> bool:
 def _may_be_sides(whole: tuple[int, ...], part: tuple[int, ...], devices: int) -> bool:
     pairs = [*zip(whole, part, strict=True)]
     enough = all(_is_enough(*pair, devices) for pair in pairs)
-    return enough and any(share <= size for size, share in pairs)
+    return enough and any(share <= _padded(size) for size, share in pairs)
 
 
 class _DotSizes(NamedTuple):

@@ -141,3 +141,26 @@ def test_a_look_up_in_a_table_of_indices_became_a_clamp(read: Read) -> None:
     other = after.replace("clamp(%least, %twice", "clamp(%least, %i")
     pairing = match(read(_LOOK_UP), read(other)).pairing_before(Place("main", "found"))
     assert pairing is None or not pairing.after
+
+
+def test_a_table_of_other_numbers_is_no_clamp(read: Read) -> None:
+    before = """
+ENTRY %main (p: s32[], x: f32[8]) -> f32[2] {
+  %p = s32[] parameter(0)
+  %table = s32[4]{0} constant({3, 1, 7, 2})
+  %row = s32[1]{0} dynamic-slice(%table, %p), dynamic_slice_sizes={1}
+  %x = f32[8]{0} parameter(1)
+  ROOT %part = f32[2]{0} dynamic-slice(%x, %row), dynamic_slice_sizes={2}
+}
+"""
+    after = before.replace(
+        """  %table = s32[4]{0} constant({3, 1, 7, 2})
+  %row = s32[1]{0} dynamic-slice(%table, %p), dynamic_slice_sizes={1}
+""",
+        """  %low = s32[] constant(0)
+  %high = s32[] constant(3)
+  %clamp = s32[] clamp(%low, %p, %high)
+""",
+    ).replace("(%x, %row)", "(%x, %clamp)")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "row")) != Place("main", "clamp")

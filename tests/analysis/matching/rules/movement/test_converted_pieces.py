@@ -107,3 +107,51 @@ def test_a_convert_that_was_paired_with_the_first_of_several_has_all(read: Read)
     assert pairing is not None
     assert pairing.relation is Relation.SPLIT
     assert {place.instruction for place in pairing.after} == {"convert.1", "convert.2"}
+
+
+_NARROW = """
+HloModule m
+
+ENTRY %main (p: f32[4], q: f32[4]) -> (bf16[8], f32[8]) {
+  %p = f32[4]{0} parameter(0)
+  %q = f32[4]{0} parameter(1)
+  %cat = f32[8]{0} concatenate(%p, %q), dimensions={0}
+  %e = f32[8]{0} exponential(%cat)
+  %cv = bf16[8]{0} convert(%cat)
+  ROOT %n = (bf16[8]{0}, f32[8]{0}) tuple(%cv, %e)
+}
+"""
+
+
+def test_a_convert_that_stays_is_not_split(read: Read) -> None:
+    """The concatenation alone is done in another type."""
+    after = _NARROW.replace(
+        "  %cat = f32[8]{0} concatenate(%p, %q), dimensions={0}\n",
+        """  %c.1 = bf16[4]{0} convert(%p)
+  %c.2 = bf16[4]{0} convert(%q)
+  %cat = bf16[8]{0} concatenate(%c.1, %c.2), dimensions={0}
+  %up = f32[8]{0} convert(%cat)
+""",
+    )
+    after = after.replace("exponential(%cat)", "exponential(%up)").replace(
+        "%cv = bf16[8]{0} convert(%cat)", "%cv = bf16[8]{0} convert(%up)"
+    )
+    pairing = match(read(_NARROW), read(after)).pairing_before(Place("main", "cv"))
+    assert pairing is not None
+    assert pairing.after == (Place("main", "cv"),)
+
+
+def test_a_convert_of_a_name_that_is_not_there_is_read(read: Read) -> None:
+    before = _NARROW.replace("%e = f32[8]{0} exponential(%cat)", "%e = f32[8]{0} parameter(2)")
+    after = (
+        before.replace(
+            "  %cat = f32[8]{0} concatenate(%p, %q), dimensions={0}\n",
+            """  %c.1 = bf16[4]{0} convert(%missing)
+  %c.2 = bf16[4]{0} convert(%q)
+  %cat = bf16[8]{0} concatenate(%c.1, %c.2), dimensions={0}
+""",
+        )
+        .replace("  %cv = bf16[8]{0} convert(%cat)\n", "")
+        .replace("tuple(%cv", "tuple(%cat")
+    )
+    assert match(read(before), read(after)).partner_after(Place("main", "q")) is not None

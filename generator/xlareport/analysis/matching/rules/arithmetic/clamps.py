@@ -55,7 +55,14 @@ def _index(side: Side, node: Node) -> Node | None:
     operands = side.graph.operands(node) if line.opcode == "dynamic-slice" else ()
     if line.shape.element_count != 1 or len(operands) != _TABLE_AND_INDEX:
         return None
-    return operands[1][0] if operands[0][0].instruction.opcode == "constant" else None
+    return operands[1][0] if _holds_indices(operands[0][0]) else None
+
+
+def _holds_indices(table: Node) -> bool:
+    """Return whether a node is a constant `{0, 1, 2}` of its own indices."""
+    line = table.instruction
+    numbers = line.argument.strip("{} ").replace(" ", "").split(",")
+    return line.opcode == "constant" and numbers == [str(at) for at in range(len(numbers))]
 
 
 def bounds(search: Search) -> None:

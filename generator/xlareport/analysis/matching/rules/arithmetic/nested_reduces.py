@@ -4,19 +4,22 @@ from collections.abc import Hashable, Iterator, Sequence
 from math import prod
 
 from xlareport.analysis.matching.rules.heavy.products import reducer
-from xlareport.analysis.matching.search.nodes import is_free, same_count
+from xlareport.analysis.matching.search.nodes import is_free, node_before, same_count
 from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import dimension_numbers
 from xlareport.analysis.matching.sides.graph import Node, NodeElement
+from xlareport.analysis.matching.sides.inputs import behind
 from xlareport.analysis.matching.sides.leftovers import is_dead
 from xlareport.analysis.matching.sides.passed import reduces_nothing
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.hlo.opcode_groups import SAME_ORDER
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, SAME_ORDER
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key
 
 _REDUCE = "reduce"
+_PASSED = REARRANGEMENTS | {"convert"}
+"""Opcodes that are passed to find what a reduce reads."""
 
 
 def merged_reduces(search: Search) -> None:
@@ -62,11 +65,21 @@ def completed_merges(search: Search) -> None:
             name = outer.instruction.name
             reason = f"%{name}, which read it, only reduced dimensions of one element"
             search.link(inner, whole, Grade.MATCHED, reason)
-        elif _reduces_both(search, outer, inner, whole):
+        elif _reduces_both(search, outer, inner, whole) and not _reads_other(search, inner, whole):
             _unlink(search, whole)
             reason = f"%{whole.instruction.name} reduces the dimensions of both"
             search.combine((outer, inner), whole, Grade.MATCHED, reason)
             outer.token = whole.token
+
+
+def _reads_other(search: Search, inner: Node, whole: Node) -> bool:
+    """Return whether a new reduce reads what continues another value than the inner one's."""
+    graph, read = search.before.graph, search.after.graph.operands(whole)
+    known = node_before(search, read[0][0]) if read else None
+    if known is None:
+        return False
+    values = (known, ()), *graph.operands(inner)[:1]
+    return len({behind(graph, value, _PASSED)[0] for value in values}) > 1
 
 
 def _unlink(search: Search, whole: Node) -> None:

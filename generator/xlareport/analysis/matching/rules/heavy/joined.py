@@ -305,9 +305,8 @@ def _product_before(search: Search, part: Node, whole: Node) -> Node | None:
             places = operands if reader.commutes else operands[position : position + 1]
             sources = [_behind_moves(search.before, operand)[0] for operand in places]
             products_read = [source for source in sources if _may_join(source, whole)]
-            if (
-                len(products_read) == len(operands) == _FEWEST
-            ):  # a sum of two: a pass keeps their order
+            # of a sum of two a pass keeps the order
+            if len(products_read) == len(operands) == _FEWEST:
                 products_read = products_read[position : position + 1]
             products |= dict.fromkeys(products_read)
     return _only(search, products)

@@ -162,9 +162,11 @@ class Likeness:
         taken = self._taken[is_before] if without_guesses else {}
         likeness: dict[Node, float] = {}
         for other in (*others, *taken):
+            if family_of(other.instruction) != family:
+                continue
             parted = read_other_rows(here.rows[node], there.rows[other])
             parted = parted or self._parted(*((node, other) if is_before else (other, node)))
-            if family_of(other.instruction) == family and not parted:
+            if not parted:
                 known = there.features[other] if other in others else taken[other]
                 theirs = self._counting(known, without_guesses)
                 shared = self._shared(features, theirs)

@@ -50,7 +50,9 @@ def _split(search: Search, node: Node, other: Node, links: Mapping[Node, NodePai
     if whole.partner in pieces and whole in links:
         link = links[whole]
         link.relation, link.reason = Relation.SPLIT, reason
-    elif not search.link(whole, pieces[0], Grade.MATCHED, reason, Relation.SPLIT):
+    elif not is_free(whole) or not search.link(
+        whole, pieces[0], Grade.MATCHED, reason, Relation.SPLIT
+    ):
         return
     for piece in pieces:
         if piece is not whole.partner:
@@ -97,9 +99,10 @@ def _operands(
 def _converted(side: Side, operand: NodeElement, whole: Node) -> tuple[Node | None, Node]:
     """Return the convert that an operand is of, behind moves, if any, and what that is of."""
     node = behind(side.graph, operand, REARRANGEMENTS)[0]
-    if not _is_convert(node) or not (is_free(node) or node.partner is whole):
+    read = side.graph.operands(node)
+    if not _is_convert(node) or not read or not (is_free(node) or node.partner is whole):
         return None, node
-    return node, behind(side.graph, side.graph.operands(node)[0], REARRANGEMENTS)[0]
+    return node, behind(side.graph, read[0], REARRANGEMENTS)[0]
 
 
 def _is_convert(node: Node) -> bool:
