@@ -50,7 +50,7 @@ def with_expansions(
         if any(id(new[part]) in expanded for part in (result, *parts) if part in new):
             continue
         known = gone.get(node) or partner.get(place_of(node))
-        if known is not None and known.relation in _EXPANDABLE and len(known.before) == 1:
+        if known is not None and known.relation in _EXPANDABLE and _is_of_one(known):
             nodes = (result, *parts, *_in_loops(search, (result, *parts), homes))
             itself = _itself(node, nodes)
             if itself in new:
@@ -81,6 +81,11 @@ def _name_expanded_users(pairings: Iterable[Pairing], every: Iterable[Pairing]) 
             pairing.reason = replace(reason, is_expanded=user in places)
 
 
+def _is_of_one(pairing: Pairing) -> bool:
+    """Return whether a pairing is of one instruction, which has one counterpart at most."""
+    return len(pairing.before) == 1 and len(pairing.after) <= 1
+
+
 def _expand(
     pairing: Pairing | None,
     nodes: Sequence[Node],
@@ -89,7 +94,7 @@ def _expand(
     expanded: set[int],
 ) -> None:
     """Let a pairing say that its instruction became nodes, of which the first is its result."""
-    if pairing is None or len(pairing.before) > 1 or len(pairing.after) > 1:
+    if pairing is None or not _is_of_one(pairing):
         return
     places = dict.fromkeys(map(place_of, nodes))
     expanded.update(id(new[node]) for node in nodes if node in new)

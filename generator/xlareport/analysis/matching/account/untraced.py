@@ -44,7 +44,7 @@ _STAGED = frozenset(
 def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
     """Grade removals and additions as guesses, with a cause, if there are too many.
 
-    Only heavy removals, if the removed are many, and the new as many but a smaller share.
+    Only heavy removals, if the removed are many, and the new are not.
     Not so what the text around it proves: moves that were removed or inserted.
     """
     before, after = search.before.graph.module, search.after.graph.module
@@ -57,7 +57,7 @@ def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
     written_out = sum(map(len, search.generated.values()))  # of what is told of a generator alone
     if _are_many(new, after.instruction_count - written_out):
         _mark(search, [*gone, *new], pairings)
-    elif len(new) >= len(gone):
+    else:
         _mark(search, [pairing for pairing in gone if _is_heavy(before, pairing)], pairings)
 
 

@@ -65,6 +65,7 @@ def completed_merges(search: Search) -> None:
             name = outer.instruction.name
             reason = f"%{name}, which read it, only reduced dimensions of one element"
             search.link(inner, whole, Grade.MATCHED, reason)
+            outer.token = whole.token
         elif _reduces_both(search, outer, inner, whole) and not _reads_other(search, inner, whole):
             _unlink(search, whole)
             reason = f"%{whole.instruction.name} reduces the dimensions of both"
