@@ -5,6 +5,7 @@ The line of a conditional names the tuples, and stays the same when these hold s
 
 from collections.abc import Iterator
 
+from xlareport.analysis.history.same_lines import same_lines
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import callees_of
@@ -20,16 +21,8 @@ _MOST_BRANCHES = 4
 
 
 def conditionals_given_otherwise(matching: Matching) -> Iterator[tuple[Place, Place]]:
-    """Yield the conditionals, old and new, of which a branch gets something of another shape."""
-    for computation in matching.after.computations:
-        former = matching.computation_before(computation.name)
-        if matching.before.by_name.get(former) is computation:
-            continue
-        for line in _conditionals(computation):
-            after = Place(computation.name, line.name)
-            before = matching.partner_before(after)
-            if before is not None and branch_operands(matching, before, after):
-                yield before, after
+    """Return the conditionals, old and new, of which a branch gets something of another shape."""
+    return same_lines(matching, _conditionals, branch_operands)
 
 
 def branch_operands(matching: Matching, before: Place, after: Place) -> str:

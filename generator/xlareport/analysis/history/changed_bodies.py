@@ -46,35 +46,34 @@ def changed_body(matching: Matching, before: Place, after: Place) -> str:
     if new.opcode == "fusion":
         sides = [("has the operands swapped of", [*_swapped(matching, new)])]
     else:
-        sides = [*_lost(matching, old, after.computation), *_got(matching, new, before.computation)]
+        sides = [
+            *_one_sided(matching, old, after.computation, is_old=True),
+            *_one_sided(matching, new, before.computation, is_old=False),
+        ]
     parts = [f"{words} {first_few(names, _MOST_NAMES)}" for words, names in sides if names]
     return "; ".join(parts)
 
 
-def _lost(matching: Matching, holder: Instruction, outside: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the heavy instructions of a body that were removed, and that are outside of it now."""
-    gone, out = list[str](), list[str]()
-    for place in _heavy_of(matching.before, holder):
-        pairing, partner = matching.pairing_before(place), matching.partner_after(place)
+def _one_sided(
+    matching: Matching, holder: Instruction, outside: str, *, is_old: bool
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the heavy instructions of a body that only it has, and those that others have outside.
+
+    Of an old body, what was removed and what is outside now; of a new one, what is new and what was
+    outside.
+    """
+    module = matching.before if is_old else matching.after
+    pairing_of = matching.pairing_before if is_old else matching.pairing_after
+    partner_of = matching.partner_after if is_old else matching.partner_before
+    alone, crossing = list[str](), list[str]()
+    for place in _heavy_of(module, holder):
+        pairing, partner = pairing_of(place), partner_of(place)
         if partner is not None and partner.computation == outside:
-            out.append(f"%{place.instruction}")
+            crossing.append(f"%{place.instruction}")
         elif pairing is not None and _is_one_sided(pairing):
-            gone.append(f"%{place.instruction}")
-    yield "its body lost", gone
-    yield "moved out of its body:", out
-
-
-def _got(matching: Matching, holder: Instruction, outside: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the heavy instructions of a body that were added, and that were outside of it."""
-    new, moved = list[str](), list[str]()
-    for place in _heavy_of(matching.after, holder):
-        pairing, former = matching.pairing_after(place), matching.partner_before(place)
-        if former is not None and former.computation == outside:
-            moved.append(f"%{place.instruction}")
-        elif pairing is not None and _is_one_sided(pairing):
-            new.append(f"%{place.instruction}")
-    yield "its body has the new", new
-    yield "moved into its body:", moved
+            alone.append(f"%{place.instruction}")
+    yield "its body lost" if is_old else "its body has the new", alone
+    yield "moved out of its body:" if is_old else "moved into its body:", crossing
 
 
 def _swapped(matching: Matching, fusion: Instruction) -> Iterator[str]:

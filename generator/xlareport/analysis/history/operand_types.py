@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from xlareport.analysis.history.same_lines import same_lines
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.families import family_of
@@ -18,19 +19,11 @@ _MOST_NAMES = 4
 
 
 def retyped_operands(matching: Matching) -> Iterator[tuple[Place, Place]]:
-    """Yield the matmuls and collectives, old and new, whose operands have other element types now.
+    """Return the matmuls and collectives, old and new, whose operands have other element types now.
 
     The line of one stays the same when only the type of an operand changes.
     """
-    for computation in matching.after.computations:
-        former = matching.computation_before(computation.name)
-        if matching.before.by_name.get(former) is computation:
-            continue
-        for line in _typed_lines(computation):
-            after = Place(computation.name, line.name)
-            before = matching.partner_before(after)
-            if before is not None and operand_types(matching, before, after):
-                yield before, after
+    return same_lines(matching, _typed_lines, operand_types)
 
 
 def operand_types(matching: Matching, before: Place, after: Place) -> str:

@@ -6,6 +6,7 @@ The result of a scatter stays the same when it has fewer updates, so that its li
 from collections.abc import Iterator
 from math import prod
 
+from xlareport.analysis.history.same_lines import same_lines
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -18,16 +19,8 @@ _ARRAYS = 2
 
 
 def scatters_of_other_updates(matching: Matching) -> Iterator[tuple[Place, Place]]:
-    """Yield the scatters, old and new, that make more or fewer updates now."""
-    for computation in matching.after.computations:
-        former = matching.computation_before(computation.name)
-        if matching.before.by_name.get(former) is computation:
-            continue
-        for line in _scatters(computation):
-            after = Place(computation.name, line.name)
-            before = matching.partner_before(after)
-            if before is not None and scattered_updates(matching, before, after):
-                yield before, after
+    """Return the scatters, old and new, that make more or fewer updates now."""
+    return same_lines(matching, _scatters, scattered_updates)
 
 
 def scattered_updates(matching: Matching, before: Place, after: Place) -> str:

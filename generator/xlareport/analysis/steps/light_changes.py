@@ -4,6 +4,7 @@ Many passes rewrite a reshape or a constant several times. From the first and th
 alone it cannot be seen which one became which; how many there are of each opcode is exact.
 """
 
+from xlareport.analysis.matching.sides.halves import DONE, START
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.heaviness import HEAVY, PLAIN, heaviness, heaviness_of_change
 from xlareport.analysis.steps.kinds import Kind
@@ -14,8 +15,6 @@ OpcodeCounts = tuple[tuple[str, int, int], ...]
 """Opcode, count before and count after; the largest change first."""
 
 _COUNTED = 8
-_ASYNC = ("-start", "-done")
-"""Ends of opcodes of asynchronous copies, which are part of the schedule."""
 _KEPT = frozenset(
     {
         Kind.ABSORBED,
@@ -42,7 +41,8 @@ def without_light(groups: tuple[ChangeGroup, ...]) -> tuple[ChangeGroup, ...]:
 
 
 def _is_light(group: ChangeGroup) -> bool:
-    if group.kind in _KEPT or any(opcode.endswith(_ASYNC) for opcode in group.opcodes):
+    is_scheduled = any(opcode.endswith((START, DONE)) for opcode in group.opcodes)
+    if group.kind in _KEPT or is_scheduled:
         return False
     least = PLAIN if group.kind is Kind.EXPANDED else HEAVY
     weight = heaviness_of_change(group.opcodes)

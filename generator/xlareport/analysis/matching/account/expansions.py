@@ -305,7 +305,7 @@ def _is_beside(node: Node, part: Node, result: Node) -> bool:
     line = part.instruction
     if _is_brought(part):
         return True
-    sends = family_of(line) == _COLLECTIVE or line.opcode.endswith(_ASYNC)
+    sends = family_of(line) == _COLLECTIVE or is_start(part) or is_done(part)
     alone = sends and node.instruction.opcode in _ELEMENTWISE
     return alone or _is_of_another_op(part, result)
 
@@ -319,8 +319,6 @@ _BRINGING = frozenset({"copy-done", "copy-start", "slice-done", "slice-start"})
 _JOIN = "ConcatBitcast"
 _COLLECTIVE = "collective"
 _ELEMENTWISE = opcode_work().by_element
-_ASYNC = ("-start", "-done")
-"""Ends of opcodes of what runs meanwhile."""
 
 
 def _is_of_another_op(part: Node, result: Node) -> bool:
