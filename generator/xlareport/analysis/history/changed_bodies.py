@@ -10,7 +10,7 @@ from xlareport.analysis.matching.search.pairing import ChangeCause, Pairing, Pla
 from xlareport.analysis.matching.search.reasons import DoneBy
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import callees_of, holders_of, homes_of
-from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.families import family_of, is_heavy_at
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -29,7 +29,7 @@ def holders_of_changed_bodies(matching: Matching) -> Iterator[tuple[Place, Place
     for pairing in matching.pairings:
         if _is_one_sided(pairing) or _is_moved(matching, pairing):
             for module, places in ((before, pairing.before), (after, pairing.after)):
-                if places and _is_heavy(module, places[0]):
+                if places and is_heavy_at(module, places[0]):
                     yield from _holder(matching, places[0], CONTROL_FLOW, is_old=module is before)
         elif pairing.after and _is_swapped(matching, pairing.after[0]):
             yield from _holder(matching, pairing.after[0], {"fusion"}, is_old=False)
@@ -120,11 +120,6 @@ def _is_moved(matching: Matching, pairing: Pairing) -> bool:
         return False
     home = pairing.before[0].computation
     return matching.computations.get(home, home) != pairing.after[0].computation
-
-
-def _is_heavy(module: HloModule, place: Place) -> bool:
-    line = module.find(*place)
-    return line is not None and family_of(line) is not None
 
 
 def _holder(

@@ -10,7 +10,7 @@ from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import Past, Reason
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import holders_of
-from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.families import is_heavy_at
 from xlareport.analysis.matching.sides.leftovers import is_idle, unread_heavy
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps import destinations
@@ -280,7 +280,7 @@ class _Reader:
         ordered = sorted(members, key=lambda place: _is_plain(module, place))
         if kind is Kind.EXPANDED:  # what gives the result is named beside them
             result = pairing.after[0]
-            ordered.sort(key=lambda place: (place == result, not _is_heavy(module, place)))
+            ordered.sort(key=lambda place: (place == result, not is_heavy_at(module, place)))
         elif kind is Kind.SPLIT:  # the product before its sum
             ordered.sort(key=lambda place: not _is_multiply(module, place))
         return tuple(ordered)
@@ -352,11 +352,6 @@ def _is_plain(module: HloModule, place: Place) -> bool:
 def _is_multiply(module: HloModule, place: Place) -> bool:
     line = module.find(*place)
     return line is not None and line.opcode == "multiply"
-
-
-def _is_heavy(module: HloModule, place: Place) -> bool:
-    line = module.find(*place)
-    return line is not None and family_of(line) is not None
 
 
 _PAIRS = ANEW | {Relation.SAME, Relation.MERGED, Relation.CLONED}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.cost.layout_spaces import space_of
 from xlareport.analysis.matching.account.led_to import led_to
+from xlareport.analysis.matching.sides.families import JOIN
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import Computation, Instruction
@@ -14,7 +15,6 @@ from xlareport.hlo.model import Computation, Instruction
 _START, _DONE = "copy-start", "copy-done"
 _SLICE_STARTS = frozenset({"async-start", "slice-start"})
 _SLICE_DONES = frozenset({"async-done", "slice-done"})
-_JOIN = "ConcatBitcast"
 _PARTS = 2
 """Elements of the shape of a start: result, operand and context; of slices the operand is first."""
 
@@ -51,11 +51,11 @@ def reason_of_sliced_copy(node: Node) -> str:
 
 def _joins(computation: Computation, line: Instruction) -> Iterator[Instruction]:
     """Yield the `ConcatBitcast` that an instruction is or whose slice it starts to copy."""
-    if line.call_target == _JOIN:
+    if line.call_target == JOIN:
         yield line
     for done in computation.users.get(line.name, ()) if line.opcode in _SLICE_STARTS else ():
         readers = computation.users.get(done.name, ()) if done.opcode in _SLICE_DONES else ()
-        yield from (reader for reader in readers if reader.call_target == _JOIN)
+        yield from (reader for reader in readers if reader.call_target == JOIN)
 
 
 def _starts(computation: Computation, join: Instruction) -> Iterator[Instruction]:

@@ -18,7 +18,7 @@ from xlareport.analysis.matching.search.nodes import (
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.search import NodePair, Search
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
-from xlareport.analysis.matching.sides.families import family_of, is_mark
+from xlareport.analysis.matching.sides.families import JOIN, family_of, is_mark
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opened_root
 from xlareport.analysis.matching.sides.halves import is_done, is_start
 from xlareport.analysis.matching.sides.inputs import behind
@@ -312,11 +312,10 @@ def _is_beside(node: Node, part: Node, result: Node) -> bool:
 
 def _is_brought(node: Node) -> bool:
     """Return whether a node is of a copy to another memory that runs meanwhile."""
-    return node.instruction.opcode in _BRINGING or target_of(node) == _JOIN
+    return node.instruction.opcode in _BRINGING or target_of(node) == JOIN
 
 
 _BRINGING = frozenset({"copy-done", "copy-start", "slice-done", "slice-start"})
-_JOIN = "ConcatBitcast"
 _COLLECTIVE = "collective"
 _ELEMENTWISE = opcode_work().by_element
 

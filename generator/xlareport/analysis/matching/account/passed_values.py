@@ -16,6 +16,7 @@ from xlareport.analysis.matching.search.nodes import (
 )
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.families import JOIN
 from xlareport.analysis.matching.sides.graph import Node, opened_root
 from xlareport.analysis.matching.sides.passed import (
     dimensions_of,
@@ -280,4 +281,4 @@ def behind_transfers(side: Side, node: Node) -> Node:
 
 
 def _transfers(node: Node) -> bool:
-    return node.instruction.opcode in _TRANSFERS or target_of(node) == "ConcatBitcast"
+    return node.instruction.opcode in _TRANSFERS or target_of(node) == JOIN

@@ -12,7 +12,7 @@ from xlareport.analysis.matching.search.pairing import ChangeCause, Pairing, Pla
 from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import holders_of
-from xlareport.analysis.matching.sides.families import family_of
+from xlareport.analysis.matching.sides.families import JOIN, family_of, is_heavy_at
 from xlareport.analysis.matching.sides.passed import beside_neutral
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import HloModule, Instruction
@@ -58,7 +58,11 @@ def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
     if _are_many(new, after.instruction_count - written_out):
         _mark(search, [*gone, *new], pairings)
     else:
-        _mark(search, [pairing for pairing in gone if _is_heavy(before, pairing)], pairings)
+        _mark(
+            search,
+            [pairing for pairing in gone if is_heavy_at(before, pairing.before[0])],
+            pairings,
+        )
 
 
 def _mark(search: Search, unsure: Sequence[Pairing], pairings: Collection[Pairing]) -> None:
@@ -73,11 +77,6 @@ def _mark(search: Search, unsure: Sequence[Pairing], pairings: Collection[Pairin
         elif place not in known and pairing.reason != REDUCED_NOTHING:
             pairing.grade, pairing.reason = Grade.GUESSED, _REASON
             pairing.cause = ChangeCause.UNTRACED
-
-
-def _is_heavy(module: HloModule, pairing: Pairing) -> bool:
-    line = module.find(*pairing.before[0])
-    return line is not None and family_of(line) is not None
 
 
 def _neutral_operands(before: Side) -> Mapping[Place, str]:
@@ -163,7 +162,7 @@ ANNOTATIONS = ("Sharding", "SPMD", "xla.sdy.")
 
 def _is_staged(module: HloModule, place: Place, line: Instruction) -> bool:
     """Return whether the compiler adds an instruction of its own: a copy, part of a prefetch."""
-    if line.opcode in _STAGED or line.call_target == "ConcatBitcast":
+    if line.opcode in _STAGED or line.call_target == JOIN:
         return True
     holder = holders_of(module).get(place.computation)
     return holder is not None and holder.opcode == "async-start" and line.opcode == "slice"

@@ -2,7 +2,7 @@
 
 import re
 
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import HloModule, Instruction
 
 _FAMILIES = {
     "all-gather": "collective",
@@ -47,6 +47,8 @@ _MARKS = re.compile(r"Sharding|SPMD|sdy|annotate|MoveTo|AllocateBuffer|AssumeGat
 
 BUFFER = "AllocateBuffer"
 """Target of custom calls that give memory, and no values."""
+JOIN = "ConcatBitcast"
+"""Target of XLA:TPU's custom calls that join the pieces of a prefetch."""
 
 REWRITES = frozenset(
     {
@@ -79,6 +81,12 @@ def family_of(instruction: Instruction) -> str | None:
     if opcode == "custom-call":
         return _family_of_target(instruction.call_target)
     return _FAMILIES.get(opcode.removesuffix("-start"))
+
+
+def is_heavy_at(module: HloModule, place: tuple[str, str]) -> bool:
+    """Return whether a computation and an instruction, by name, are those of heavy work."""
+    line = module.find(*place)
+    return line is not None and family_of(line) is not None
 
 
 def is_bundle(instruction: Instruction) -> bool:
