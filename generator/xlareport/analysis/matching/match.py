@@ -4,6 +4,8 @@ Deterministic and nearly linear in the size of the difference. Computations that
 and equal lines of paired computations, need no work.
 """
 
+from collections.abc import Callable, Iterable
+
 from xlareport.analysis.matching.account import account
 from xlareport.analysis.matching.rules import (
     along_moves,
@@ -83,14 +85,25 @@ from xlareport.analysis.matching.rules.movement import (
 )
 from xlareport.analysis.matching.search.doubts import grade_doubts
 from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.search_start import start
+from xlareport.analysis.matching.search.work_pairs import (
+    MOVES,
+    WorkPair,
+    link_work,
+    spans_compilation,
+    work_pairs,
+)
 from xlareport.hlo.model import HloModule
 from xlareport.runtime.garbage_collection import no_collections
 
-_RULES = (
+_OF_EQUAL_VALUES = (
     frames.opened_again,
     generated_bits.generated_bits,
     identity.same_value,
+)
+_RULES = (
+    *_OF_EQUAL_VALUES,
     regrouped.regrouped,
     powers.by_bits,
     factored.factored,
@@ -287,9 +300,10 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
     """Return the matching of two modules; `same_program`: one is a compilation of the other."""
     with no_collections():
         search = start(before, after, same_program=same_program)
-        for rule in _RULES if same_program else _OF_TWO_PROGRAMS:
-            if not search.done():
-                rule(search)
+        if same_program and spans_compilation(before, after):
+            _apply(_OF_EQUAL_VALUES, search)
+            link_work(search, _pairs_of_work(before, after))
+        _apply(_RULES if same_program else _OF_TWO_PROGRAMS, search)
         for rule in _PARTS:
             rule(search)
         grade_doubts(search)
@@ -301,3 +315,20 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
         pairings = tuple(account.pairings(search))
         search.release()
     return Matching(before, after, search.computations.pairs, pairings, same_program)
+
+
+def _apply(rules: Iterable[Callable[[Search], None]], search: Search) -> None:
+    """Apply rules in order until one side has no unpaired nodes left."""
+    for rule in rules:
+        if not search.done():
+            rule(search)
+
+
+def _pairs_of_work(before: HloModule, after: HloModule) -> list[WorkPair]:
+    """Return what the rules pair where the moves between instructions are seen through."""
+    search = start(before, after, moves=MOVES)
+    _apply(_RULES, search)
+    grade_doubts(search)
+    pairs = work_pairs(search)
+    search.release()
+    return pairs
