@@ -83,15 +83,19 @@ from xlareport.analysis.matching.rules.movement import (
     swaps,
     turned_reshapes,
 )
+from xlareport.analysis.matching.rules.work_copies import same_work
 from xlareport.analysis.matching.search.doubts import grade_doubts
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.analysis.matching.search.work_pairs import (
     MOVES,
+    WorkCopy,
     WorkPair,
     link_work,
+    note_copies,
     spans_compilation,
+    work_copies,
     work_pairs,
 )
 from xlareport.hlo.model import HloModule
@@ -300,10 +304,13 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
     """Return the matching of two modules; `same_program`: one is a compilation of the other."""
     with no_collections():
         search = start(before, after, same_program=same_program)
+        copies = []
         if same_program and spans_compilation(before, after):
             _apply(_OF_EQUAL_VALUES, search)
-            link_work(search, _pairs_of_work(before, after))
+            pairs, copies = _pairs_of_work(before, after)
+            link_work(search, pairs)
         _apply(_RULES if same_program else _OF_TWO_PROGRAMS, search)
+        note_copies(search, copies)
         for rule in _PARTS:
             rule(search)
         grade_doubts(search)
@@ -324,11 +331,16 @@ def _apply(rules: Iterable[Callable[[Search], None]], search: Search) -> None:
             rule(search)
 
 
-def _pairs_of_work(before: HloModule, after: HloModule) -> list[WorkPair]:
+def _pairs_of_work(
+    before: HloModule, after: HloModule
+) -> tuple[list[WorkPair], list[WorkCopy]]:
     """Return what the rules pair where the moves between instructions are seen through."""
     search = start(before, after, moves=MOVES)
     _apply(_RULES, search)
+    search.evaluate()
+    _apply((same_work, spreading.neighbors, same_work), search)
+    same_work(search)
     grade_doubts(search)
-    pairs = work_pairs(search)
+    pairs = work_pairs(search), work_copies(search)
     search.release()
     return pairs

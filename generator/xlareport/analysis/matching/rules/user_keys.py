@@ -34,8 +34,13 @@ class UserKeys:
     @property
     def keys(self) -> tuple[Callable[[Node], Hashable], ...]:
         """The keys, the surest first."""
+        return (self.form, self.rough_form, *self.without_shapes)
+
+    @property
+    def without_shapes(self) -> tuple[Callable[[Node], Hashable], ...]:
+        """The keys that do not say which shape a user has."""
         edges = (self.edge,) if self.crosses else ()
-        return (self.form, self.rough_form, self.origin, *edges, *self.lines)
+        return (self.origin, *edges, *self.lines)
 
     def form(self, node: Node) -> Hashable:
         """Return opcode, shape and attributes."""

@@ -5,7 +5,7 @@ between most instructions, and removes most reshapes, transposes and broadcasts.
 paired instructions are seldom neighbors afterwards, unless the moves between them are seen through.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -25,6 +25,14 @@ A slice or a pad chooses values, as the work on them does.
 
 _Spot = tuple[int, str]
 """A node by the number of its frame in its graph, and its instruction."""
+
+
+class WorkCopy(Struct):
+    """A new node that repeats the work of an old one beside another."""
+
+    original: _Spot
+    copy: _Spot
+    reason: Reason
 
 
 class WorkPair(Struct):
@@ -70,7 +78,8 @@ def work_pairs(search: Search) -> list[WorkPair]:
 def _is_of_two(link: NodePair) -> bool:
     """Return whether a link is of two nodes that have no other partner."""
     mutual = link.before.partner is link.after and link.after.partner is link.before
-    return mutual and link.relation is Relation.SAME
+    work = link.before.instruction.opcode not in MOVES and link.after.instruction.opcode not in MOVES
+    return mutual and work and link.relation is Relation.SAME
 
 
 def _spots(graph: Graph) -> dict[Node, _Spot]:
@@ -105,3 +114,21 @@ def _node(graph: Graph, spot: _Spot) -> Node:
 
 def _is_open(node: Node) -> bool:
     return node.partner is None and not node.kept
+
+
+def work_copies(search: Search) -> list[WorkCopy]:
+    """Return what a search noted as copies, by frame and name."""
+    before, after = _spots(search.before.graph), _spots(search.after.graph)
+    return [
+        WorkCopy(before[original], after[copy], reason)
+        for copy, (original, reason) in search.copies.items()
+        if original in before and copy in after
+    ]
+
+
+def note_copies(search: Search, copies: Iterable[WorkCopy]) -> None:
+    """Note the copies of another search over the same two modules, where no pair was found."""
+    for copy in copies:
+        node = _node(search.after.graph, copy.copy)
+        if _is_open(node):
+            search.copies.setdefault(node, (_node(search.before.graph, copy.original), copy.reason))
