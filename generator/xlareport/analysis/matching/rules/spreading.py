@@ -218,7 +218,7 @@ class _Spread:
             return
         fills = before.constant
         places = keep_places(before, after)
-        keys = self._keys.without_shapes if self._fills_share(before) else self._keys.keys
+        keys = self._keys.of_places if self._fills_share(before) else self._keys.keys
         for key_of in keys:
             ours = self._lone_users(self._search.before, before, key_of, places=places)
             if not ours:
