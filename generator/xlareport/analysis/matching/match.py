@@ -94,7 +94,7 @@ from xlareport.analysis.matching.search.work_pairs import (
     WorkPair,
     link_work,
     note_copies,
-    spans_compilation,
+    spans_partitioned_compilation,
     work_copies,
     work_pairs,
 )
@@ -304,8 +304,8 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
     """Return the matching of two modules; `same_program`: one is a compilation of the other."""
     with no_collections():
         search = start(before, after, same_program=same_program)
-        copies = []
-        if same_program and spans_compilation(before, after):
+        copies: list[WorkCopy] = []
+        if same_program and spans_partitioned_compilation(before, after):
             _apply(_OF_EQUAL_VALUES, search)
             pairs, copies = _pairs_of_work(before, after)
             link_work(search, pairs)
@@ -331,9 +331,7 @@ def _apply(rules: Iterable[Callable[[Search], None]], search: Search) -> None:
             rule(search)
 
 
-def _pairs_of_work(
-    before: HloModule, after: HloModule
-) -> tuple[list[WorkPair], list[WorkCopy]]:
+def _pairs_of_work(before: HloModule, after: HloModule) -> tuple[list[WorkPair], list[WorkCopy]]:
     """Return what the rules pair where the moves between instructions are seen through."""
     search = start(before, after, moves=MOVES)
     _apply(_RULES, search)

@@ -25,16 +25,23 @@ _COPY = "a further copy, on values with known counterparts"
 
 
 def same_work(search: Search) -> None:
-    """Pair work on equal values by opcode, or note it as a further copy of the old work."""
+    """Pair work on equal values by opcode, or note it as a further copy of the old work.
+
+    Of values that only guesses show, pairs are guesses, and no copies are noted.
+    """
     values = _WorkValues(search)
+    guessed = {link.after for link in search.links if link.grade is Grade.GUESSED}
     for node in search.after.values.order:
+        if node.partner is None and not guessed.isdisjoint(node.inputs):
+            guessed.add(node)
         is_known = not is_free(node) or node in search.copies
         if is_known or node.constant or opcode_of(node) in MOVES:
             continue
         old = values.same_before(node)
         if old is not None and is_free(old):
-            search.link(old, node, Grade.MATCHED, _REASON)
-        elif old is not None and old.partner is not node:
+            grade = Grade.GUESSED if node in guessed else Grade.MATCHED
+            search.link(old, node, grade, _REASON)
+        elif old is not None and node not in guessed:
             search.copies[node] = old, _COPY
 
 

@@ -3,6 +3,7 @@
 From `before_optimizations` to `after_optimizations` the compiler puts copies, bitcasts and converts
 between most instructions, and removes most reshapes, transposes and broadcasts. So neighbors of
 paired instructions are seldom neighbors afterwards, unless the moves between them are seen through.
+Where the work is divided among devices, no shape helps.
 """
 
 from collections.abc import Iterable
@@ -23,6 +24,7 @@ MOVES = REARRANGEMENTS | {"broadcast", "convert", "copy-done", "copy-start", "op
 A slice or a pad chooses values, as the work on them does.
 """
 
+_REASON = "a matched instruction reads it, or it reads one, if moves and converts are left out"
 _Spot = tuple[int, str]
 """A node by the number of its frame in its graph, and its instruction."""
 
@@ -45,13 +47,15 @@ class WorkPair(Struct):
     led_from: _Spot | None
 
 
-def spans_compilation(before: HloModule, after: HloModule) -> bool:
-    """Return whether the passes from layout assignment to scheduling ran between two snapshots.
+def spans_partitioned_compilation(before: HloModule, after: HloModule) -> bool:
+    """Return whether two snapshots are the two ends of the compilation for several devices.
 
-    No single pass makes the first fusions of a module and schedules it.
+    No single pass makes the first fusions of a module and schedules it. For one device, shapes and
+    op_names pair as much without this search.
     """
     scheduled = after.is_scheduled and not before.is_scheduled
-    return scheduled and _has_fusions(after) and not _has_fusions(before)
+    ends = scheduled and _has_fusions(after) and not _has_fusions(before)
+    return ends and after.partition_count > 1
 
 
 def _has_fusions(module: HloModule) -> bool:
@@ -67,7 +71,7 @@ def work_pairs(search: Search) -> list[WorkPair]:
             before[link.before],
             after[link.after],
             Grade.GUESSED if link.grade is Grade.GUESSED else Grade.MATCHED,
-            link.reason,
+            _REASON,
             None if link.led_from is None else before.get(link.led_from),
         )
         for link in search.links
@@ -78,7 +82,9 @@ def work_pairs(search: Search) -> list[WorkPair]:
 def _is_of_two(link: NodePair) -> bool:
     """Return whether a link is of two nodes that have no other partner."""
     mutual = link.before.partner is link.after and link.after.partner is link.before
-    work = link.before.instruction.opcode not in MOVES and link.after.instruction.opcode not in MOVES
+    work = (
+        link.before.instruction.opcode not in MOVES and link.after.instruction.opcode not in MOVES
+    )
     return mutual and work and link.relation is Relation.SAME
 
 
