@@ -4,6 +4,8 @@ Deterministic and nearly linear in the size of the difference. Computations that
 and equal lines of paired computations, need no work.
 """
 
+from collections.abc import Callable, Iterable
+
 from xlareport.analysis.matching.account import account
 from xlareport.analysis.matching.rules import (
     along_moves,
@@ -81,16 +83,31 @@ from xlareport.analysis.matching.rules.movement import (
     swaps,
     turned_reshapes,
 )
+from xlareport.analysis.matching.rules.work_copies import same_work
 from xlareport.analysis.matching.search.doubts import grade_doubts
 from xlareport.analysis.matching.search.result import Matching
+from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.search_start import start
+from xlareport.analysis.matching.search.work_pairs import (
+    MOVES,
+    WorkCopy,
+    WorkPair,
+    link_work,
+    note_copies,
+    spans_partitioned_compilation,
+    work_copies,
+    work_pairs,
+)
 from xlareport.hlo.model import HloModule
 from xlareport.runtime.garbage_collection import no_collections
 
-_RULES = (
+_OF_EQUAL_VALUES = (
     frames.opened_again,
     generated_bits.generated_bits,
     identity.same_value,
+)
+_RULES = (
+    *_OF_EQUAL_VALUES,
     regrouped.regrouped,
     powers.by_bits,
     factored.factored,
@@ -287,9 +304,13 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
     """Return the matching of two modules; `same_program`: one is a compilation of the other."""
     with no_collections():
         search = start(before, after, same_program=same_program)
-        for rule in _RULES if same_program else _OF_TWO_PROGRAMS:
-            if not search.done():
-                rule(search)
+        copies: list[WorkCopy] = []
+        if same_program and spans_partitioned_compilation(before, after):
+            _apply(_OF_EQUAL_VALUES, search)
+            pairs, copies = _pairs_of_work(before, after)
+            link_work(search, pairs)
+        _apply(_RULES if same_program else _OF_TWO_PROGRAMS, search)
+        note_copies(search, copies)
         for rule in _PARTS:
             rule(search)
         grade_doubts(search)
@@ -301,3 +322,23 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
         pairings = tuple(account.pairings(search))
         search.release()
     return Matching(before, after, search.computations.pairs, pairings, same_program)
+
+
+def _apply(rules: Iterable[Callable[[Search], None]], search: Search) -> None:
+    """Apply rules in order until one side has no unpaired nodes left."""
+    for rule in rules:
+        if not search.done():
+            rule(search)
+
+
+def _pairs_of_work(before: HloModule, after: HloModule) -> tuple[list[WorkPair], list[WorkCopy]]:
+    """Return what the rules pair where the moves between instructions are seen through."""
+    search = start(before, after, moves=MOVES)
+    _apply(_RULES, search)
+    search.evaluate()
+    _apply((same_work, spreading.neighbors, same_work), search)
+    same_work(search)
+    grade_doubts(search)
+    pairs = work_pairs(search), work_copies(search)
+    search.release()
+    return pairs

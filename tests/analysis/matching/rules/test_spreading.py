@@ -797,3 +797,41 @@ def test_a_copy_of_one_operand_does_not_replace_the_other(read: Read) -> None:
     copied = matching.pairing_after(Place("main", "s.6"))
     assert copied is not None
     assert copied.relation is Relation.CLONED
+
+
+_FILLED = """
+ENTRY %main (s: f32[], a: f32[8,8], b: f32[8,4]) -> (f32[8,8], f32[8,4]) {
+  %s = f32[] parameter(0)
+  %a = f32[8,8]{1,0} parameter(1)
+  %b = f32[8,4]{1,0} parameter(2)
+  %wide = f32[8,8]{1,0} broadcast(%s), dimensions={}
+  %narrow = f32[8,4]{1,0} broadcast(%s), dimensions={}
+  %sine = f32[8,8]{1,0} sine(%a)
+  %also_sine = f32[8,4]{1,0} sine(%b)
+  %mul.1 = f32[8,8]{1,0} multiply(%sine, %wide)
+  %mul.2 = f32[8,4]{1,0} multiply(%also_sine, %narrow)
+  ROOT %out = (f32[8,8]{1,0}, f32[8,4]{1,0}) tuple(%mul.1, %mul.2)
+}
+"""
+_FILLED_SHARES = """
+ENTRY %main_spmd (t: f32[], c: f32[8,4], d: f32[8,2]) -> (f32[8,4], f32[8,2]) {
+  %t = f32[] parameter(0)
+  %c = f32[8,4]{1,0} parameter(1)
+  %d = f32[8,2]{1,0} parameter(2)
+  %fill.1 = f32[8,4]{1,0} broadcast(%t), dimensions={}
+  %fill.2 = f32[8,2]{1,0} broadcast(%t), dimensions={}
+  %sine.1 = f32[8,4]{1,0} sine(%c)
+  %sine.2 = f32[8,2]{1,0} sine(%d)
+  %mul.3 = f32[8,4]{1,0} multiply(%sine.1, %fill.1)
+  %mul.4 = f32[8,2]{1,0} multiply(%sine.2, %fill.2)
+  ROOT %out.1 = (f32[8,4]{1,0}, f32[8,2]{1,0}) tuple(%mul.3, %mul.4)
+}
+"""
+
+
+def test_an_array_of_one_value_does_not_say_whose_share_its_user_is(
+    read: Callable[[str], HloModule],
+) -> None:
+    matching = match(read(_FILLED), read(_FILLED_SHARES))
+    assert matching.partner_before(Place("main_spmd", "mul.3")) == Place("main", "mul.1")
+    assert matching.partner_before(Place("main_spmd", "mul.4")) == Place("main", "mul.2")

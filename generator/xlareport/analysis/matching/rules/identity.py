@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator
 from xlareport.analysis.matching.rules.doubles import Doubles
 from xlareport.analysis.matching.rules.fusion_elements import are_other_results, give_other_results
 from xlareport.analysis.matching.rules.replaced_constants import replaces_another
+from xlareport.analysis.matching.rules.rival_shares import RivalShares
 from xlareport.analysis.matching.search.alike import pairs_of_one_op
 from xlareport.analysis.matching.search.nodes import (
     Names,
@@ -237,7 +238,8 @@ def moved_name(search: Search) -> None:
             value = line.attributes.get("dimensions", "") if form.opcode == "transpose" else value
             return (naming(node), form.opcode, form.shape, value, origin(node))
 
-        _pair_unique(search, key, "the same name but for its number, opcode and shape elsewhere")
+        reason = "the same name but for its number, opcode and shape elsewhere"
+        _pair_unique(search, key, reason, RivalShares(search).has_any)
 
 
 _BOUND = frozenset({"parameter"})
@@ -263,10 +265,11 @@ def same_origin(search: Search) -> None:
         is_result = form.opcode == "tuple" and is_root(node)
         return (form, message, is_result) if message else None
 
-    doubles = Doubles(search)
+    doubles, rivals = Doubles(search), RivalShares(search)
 
     def parted(node: Node, other: Node) -> bool:
-        return doubles.are_of_another(node, other) or are_other_results(search, node, other)
+        others = doubles.are_of_another(node, other) or are_other_results(search, node, other)
+        return others or rivals.has_any(node, other)
 
     _pair_unique(search, key, "the only one of its form and framework op", parted)
 

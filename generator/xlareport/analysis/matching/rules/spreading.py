@@ -218,7 +218,8 @@ class _Spread:
             return
         fills = before.constant
         places = keep_places(before, after)
-        for key_of in self._keys.keys:
+        keys = self._keys.of_places if self._fills_share(before) else self._keys.keys
+        for key_of in keys:
             ours = self._lone_users(self._search.before, before, key_of, places=places)
             if not ours:
                 return
@@ -234,6 +235,17 @@ class _Spread:
                     shared = SHARED[key_of.__name__]
                     reason = f"the only unmatched user of {read} with this {shared}"
                     self._link(node, other, f"{reason}; the counterpart of that is known", before)
+
+    def _fills_share(self, node: Node) -> bool:
+        """Return whether arrays of any shape may be filled with a value, and work is divided.
+
+        A share has the shape of another array then, which is filled with the value as well.
+        """
+        source = node
+        if opcode_of(node) == "broadcast" and self._search.before.graph.operands(node):
+            source = self._search.before.graph.operands(node)[0][0]
+        shape = source.instruction.shape
+        return self._search.divided and not shape.dimensions and not shape.elements
 
     def _may_be_lone(self, node: Node, other: Node) -> bool:
         """Return whether names, and the depths of matmuls, allow two sole users to be a pair.

@@ -34,8 +34,13 @@ class UserKeys:
     @property
     def keys(self) -> tuple[Callable[[Node], Hashable], ...]:
         """The keys, the surest first."""
+        return (self.form, self.rough_form, self.origin, *self.of_places)
+
+    @property
+    def of_places(self) -> tuple[Callable[[Node], Hashable], ...]:
+        """The keys that say where in the program a user is, as shape and op_name do not."""
         edges = (self.edge,) if self.crosses else ()
-        return (self.form, self.rough_form, self.origin, *edges, *self.lines)
+        return (*edges, *self.lines)
 
     def form(self, node: Node) -> Hashable:
         """Return opcode, shape and attributes."""

@@ -1,6 +1,6 @@
 """The start of a search: which computations continue each other, and both sides' graphs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from xlareport.analysis.matching.search.provenance import Provenance
 from xlareport.analysis.matching.search.search import Search
@@ -13,10 +13,17 @@ from xlareport.analysis.matching.sides.values import Tokens, Values
 from xlareport.hlo.model import HloModule
 
 
-def start(before: HloModule, after: HloModule, *, same_program: bool = True) -> Search:
+def start(
+    before: HloModule,
+    after: HloModule,
+    *,
+    same_program: bool = True,
+    moves: Collection[str] = (),
+) -> Search:
     """Return a search with paired computations and both sides' graphs of the differences.
 
-    Of two programs no line is kept: equal lines have their names by chance.
+    Of two programs no line is kept: equal lines have their names by chance. Both graphs see
+    through the opcodes `moves`.
     """
     forms, tokens = Forms(), Tokens()
     divided = _are_divided(before, after, forms)
@@ -48,7 +55,14 @@ def start(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
         opened = correspondence.opened
         paired = (correspondence.pairs, correspondence.partners)[here]
         graph = Graph(
-            module, differing, opened, sites[here], budget, paired=paired, program=program
+            module,
+            differing,
+            opened,
+            sites[here],
+            budget,
+            paired=paired,
+            program=program,
+            moves=moves,
         )
         graph.build(numbers[here], kept)
         callees = _callees(correspondence, contents, here)

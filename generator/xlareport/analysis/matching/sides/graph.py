@@ -139,8 +139,12 @@ class Graph:
         *,
         paired: Collection[str] = (),
         program: int = 0,
+        moves: Collection[str] = (),
     ) -> None:
-        """Keep the inputs; `paired` are the differing computations that continue others."""
+        """Keep the inputs; `paired` are the differing computations that continue others.
+
+        `moves` are opcodes that are seen through, to their first operand.
+        """
         self.module = module
         self._paired = paired
         self._program = program
@@ -149,6 +153,7 @@ class Graph:
         self._sites = sites
         self._homes: dict[str, Frame] = {}
         self._budget = budget
+        self._moves = moves
 
     def build(
         self, numbers: Mapping[str, int], kept: Mapping[str, Collection[Instruction]]
@@ -245,9 +250,12 @@ class Graph:
         if line is None:
             return None
         for _ in range(_LONGEST_CHAIN):
-            if line.opcode not in _SEEN_THROUGH:
+            if line.opcode in self._moves:
+                step = _to_operand(frame, line, 0, path)
+            elif line.opcode in _SEEN_THROUGH:
+                step = _through(frame, line, path)
+            else:
                 break
-            step = _through(frame, line, path)
             if step is None:
                 break
             frame, line, path = step

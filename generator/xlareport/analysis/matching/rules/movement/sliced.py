@@ -145,14 +145,18 @@ def _former_slice(search: Search, whole: Node, part: Node, cut: Node) -> Node | 
         return None
     for known in whole.frame.computation.users.get(whole.instruction.name, ()):
         is_slice = known.opcode == _SLICE and known.shape.dimensions == line.shape.dimensions
-        if is_slice and _cuts(known, whole) == _cuts(cut.instruction, _operand(search.after, cut)):
+        read = _operand(search.after, cut)
+        read_line = None if read is None else read.instruction
+        if is_slice and cut_limits(known, whole.instruction) == cut_limits(
+            cut.instruction, read_line
+        ):
             return whole.frame.node(known)
     return None
 
 
-def _cuts(line: Instruction, source: Node | None) -> list[tuple[int, int]]:
+def cut_limits(line: Instruction, source: Instruction | None) -> list[tuple[int, int]]:
     """Return where a slice begins and ends in the dimensions of which it leaves anything out."""
-    sizes = () if source is None else source.instruction.shape.dimensions
+    sizes = () if source is None else source.shape.dimensions
     pairs = zip(_limits(line), sizes, strict=False)
     return sorted(limits for limits, size in pairs if limits != (0, size))
 
