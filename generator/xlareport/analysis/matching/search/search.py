@@ -18,7 +18,7 @@ from xlareport.analysis.matching.sides.graph import (
     swaps_parameters,
 )
 from xlareport.analysis.matching.sides.inputs import contradict
-from xlareport.analysis.matching.sides.leftovers import live_apart
+from xlareport.analysis.matching.sides.leftovers import is_dead_form, live_apart
 from xlareport.analysis.matching.sides.parameters import can_continue
 from xlareport.analysis.matching.sides.share_sizes import count_others, is_no_share
 from xlareport.analysis.matching.sides.side import Side
@@ -122,14 +122,15 @@ class Search(Struct):
         Incompatible parameters are never linked, whichever rule asks for it; nor what reads other
         inputs, nor another value within a regrouped sum; nor what is no device's share of divided
         work; nor what two programs have at other places, unless it may be anywhere; nor what is
-        dead code on one side only, unless it may be unread or is exact.
+        dead code on one side only, unless it may be unread or is exact and of the same opcode.
         """
         if self._has_no_partner(before, after) or self.divides_otherwise(before, after):
             return False
         possible = can_continue(before.instruction, after.instruction)
         if not possible or swaps_parameters(before, after) or fills_with_array(before, after):
             return False
-        if grade is not Grade.EXACT and not unread and live_apart(before, after):
+        apart = is_dead_form if grade is Grade.EXACT else live_apart
+        if not unread and apart(before, after):
             return False
         others = not isinstance(reason, Regrouped)  # whose terms were compared, in any order
         if others and contradict(self.before, before, self.after, after):
