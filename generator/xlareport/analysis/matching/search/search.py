@@ -74,6 +74,8 @@ class Search(Struct):
 
     Instruction names of two programs are not related.
     """
+    moved_apart: Callable[[Node, Node], bool] | None = None
+    """For one program: whether two nodes moved, one of them to where the other was; else None."""
     links: list[NodePair] = field(default_factory=list)
     unsettled: list[tuple[Node, Node]] = field(default_factory=list)
     """Linked pairs whose neighbors may still be paired."""
@@ -121,7 +123,8 @@ class Search(Struct):
 
         Incompatible parameters are never linked, whichever rule asks for it; nor what reads other
         inputs, nor another value within a regrouped sum; nor what is no device's share of divided
-        work; nor what two programs have at other places, unless it may be anywhere; nor what is
+        work; nor what two programs have at other places, unless it may be anywhere; nor what
+        came in the place of what moved out of a loop; nor what is
         dead code on one side only, unless it may be unread or is exact and of the same opcode.
         """
         if self._has_no_partner(before, after) or self.divides_otherwise(before, after):
@@ -136,6 +139,8 @@ class Search(Struct):
         if others and contradict(self.before, before, self.after, after):
             return False
         if not anywhere and self.parted is not None and self.parted(before, after):
+            return False
+        if self.moved_apart is not None and self.moved_apart(before, after):
             return False
         equal = before.token == after.token
         if not equal:
