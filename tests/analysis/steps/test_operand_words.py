@@ -101,3 +101,19 @@ def test_swapped_operands_name_the_new_reverse_that_one_is_read_through() -> Non
     headline = step(parse_module(CONVOLVED), parse_module(CONVOLVED.replace(line, turned))).headline
     told = "reads its operands in the other order: `%a` through the new `%v`; the result has the"
     assert told in headline
+
+
+COPIED = """HloModule m
+
+ENTRY e {
+  a = f32[8] parameter(0)
+  c.1 = f32[8] copy(a)
+  c.2 = f32[8] copy(a)
+  ROOT o = (f32[8], f32[8]) tuple(c.1, c.2)
+}"""
+
+
+def test_a_copy_of_another_copy_is_told_though_the_value_is_the_same() -> None:
+    after = COPIED.replace("c.2 = f32[8] copy(a)", "c.2 = f32[8] copy(c.1)")
+    headline = step(parse_module(COPIED), parse_module(after)).headline
+    assert "changed operands of 1 copy; the copy `%c.2` in `e` uses `%c.1` instead" in headline

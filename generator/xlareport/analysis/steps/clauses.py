@@ -22,7 +22,11 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import CopyPlace, Difference, ReadPastMove, ShapeChange
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
-from xlareport.analysis.steps.replacements import is_summed_product, place_of
+from xlareport.analysis.steps.replacements import (
+    is_product_by_reciprocal,
+    is_summed_product,
+    place_of,
+)
 from xlareport.analysis.steps.unread import NO_LIVE_USERS
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english, units
@@ -144,7 +148,8 @@ _ARRIVING = frozenset(
 
 def _of_reason(change: Change) -> str:
     """Return the template of what its reason says; empty for others."""
-    if change.kind is Kind.SPLIT and is_summed_product(change.opcodes):
+    product = is_summed_product(change.opcodes) or is_product_by_reciprocal(change.opcodes)
+    if change.kind is Kind.SPLIT and product:
         return "{old}{where} became {members}"
     if change.kind is Kind.COMBINED and len(change.members) == 1:
         return "{new}{where} combines copies of {members}"

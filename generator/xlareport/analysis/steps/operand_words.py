@@ -1,4 +1,4 @@
-"""What is said of an operand that another one took the place of: names, element types, moves."""
+"""What is said of an operand that another one took the place of: names, types, moves, copies."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -88,6 +88,15 @@ def through_new(matching: Matching, read: Sequence[Operand], turned: Sequence[Op
         if _is_added(matching, now.place)
     ]
     return f"{english.listing(named)}; " if named else ""
+
+
+def reads_other_copy(matching: Matching, was: Operand, now: Operand) -> bool:
+    """Return whether a copy is of another copy now, though what it was of is there as before."""
+    lines = matching.before.find(*was.place), matching.after.find(*now.place)
+    stays = matching.partner_after(was.place)
+    left = None if stays is None else matching.after.find(*stays)
+    is_copy = lines[1] is not None and lines[1].opcode == "copy" and not now.element
+    return is_copy and left is not None and lines[0] is not None and left.opcode == lines[0].opcode
 
 
 def _is_added(matching: Matching, place: Place) -> bool:

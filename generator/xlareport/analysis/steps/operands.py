@@ -19,6 +19,7 @@ from xlareport.analysis.steps.operand_words import (
     instead,
     named_types,
     operand_name,
+    reads_other_copy,
     through_new,
     turned_result,
     types_of,
@@ -73,6 +74,9 @@ def compare_operands(
     )
     kind = _kind(matching, other)
     if kind is Kind.REDIRECTED and old.opcode in _COMPUTING and _other_types(matching, other):
+        kind = Kind.OPERANDS
+    copied = other if new.opcode == "copy" and kind is Kind.REWIRED else []
+    if any(reads_other_copy(matching, was, now) for was, now in copied):
         kind = Kind.OPERANDS
     equal = ", which computes the same" if kind is Kind.SHARED else ""
     result: dict[Kind, Difference] = {}

@@ -52,5 +52,5 @@ class MovedLevels:
 
 
 def _is_closed(node: Node) -> bool:
-    """Return whether a node computes in no opened fusion or call: in a loop's body, or the entry."""
+    """Return whether a node computes in a loop's body or the entry, in no opened fusion or call."""
     return node.frame.caller is None and node.instruction.opcode not in TUPLES

@@ -132,15 +132,14 @@ class Search(Struct):
         possible = can_continue(before.instruction, after.instruction)
         if not possible or swaps_parameters(before, after) or fills_with_array(before, after):
             return False
-        apart = is_dead_form if grade is Grade.EXACT else live_apart
-        if not unread and apart(before, after):
+        unlike = is_dead_form if grade is Grade.EXACT else live_apart
+        if not unread and unlike(before, after):
             return False
         others = not isinstance(reason, Regrouped)  # whose terms were compared, in any order
         if others and contradict(self.before, before, self.after, after):
             return False
-        if not anywhere and self.parted is not None and self.parted(before, after):
-            return False
-        if self.moved_apart is not None and self.moved_apart(before, after):
+        apart = (None if anywhere else self.parted, self.moved_apart)
+        if any(are_apart is not None and are_apart(before, after) for are_apart in apart):
             return False
         equal = before.token == after.token
         if not equal:
@@ -256,6 +255,11 @@ class Search(Struct):
         further.partner, further.token = before, before.token
         self.further.setdefault(before, []).append(further)
         self.unsettled.append((before, further))
+
+    def add_part(self, before: Node, further: Node) -> None:
+        """Let a new node with a value of its own be made of an old one, beside its partner."""
+        further.partner = before
+        self.further.setdefault(before, []).append(further)
 
     def part(self, before: Node, after: Node, number: int) -> None:
         """Let a new node be one element of an old node's result, in addition to its partner."""
