@@ -85,7 +85,7 @@ def through_new(matching: Matching, read: Sequence[Operand], turned: Sequence[Op
     named = [
         f"%{operand_name(was)} through the new %{operand_name(now)}"
         for was, now in zip(read, turned, strict=True)
-        if _is_added(matching, now.place)
+        if _is_new_move(matching, was, now)
     ]
     return f"{english.listing(named)}; " if named else ""
 
@@ -99,6 +99,11 @@ def reads_other_copy(matching: Matching, was: Operand, now: Operand) -> bool:
     return is_copy and left is not None and lines[0] is not None and left.opcode == lines[0].opcode
 
 
-def _is_added(matching: Matching, place: Place) -> bool:
-    pairing = matching.pairing_after(place)
-    return pairing is not None and not pairing.before
+def _is_new_move(matching: Matching, was: Operand, now: Operand) -> bool:
+    """Return whether a new instruction reads what was read before, which goes on."""
+    pairing, line = matching.pairing_after(now.place), matching.after.find(*now.place)
+    if pairing is None or pairing.before or line is None or was.element:
+        return False
+    stays = matching.partner_after(was.place)
+    names = [Place(now.place.computation, name) for name in line.operand_names]
+    return stays is not None and stays in names
