@@ -307,7 +307,8 @@ def _has_passed(matching: Matching, was: Place, now: Place) -> bool:
     pairing, line = matching.pairing_after(now), matching.after.find(*now)
     if pairing is not None and pairing.relation is Relation.CLONED:
         reason = pairing.known_of(pairing.before[0], now).reason
-        return isinstance(reason, Past) and reason.instruction == was.instruction
+        partner = matching.partner_after(was) or was  # named by its new name
+        return isinstance(reason, Past) and reason.instruction in {was[1], partner[1]}
     if pairing is None or pairing.relation not in _MOVED or line is None:
         return False
     if pairing.relation is not Relation.SWAPPED and not isinstance(pairing.reason, Past):
