@@ -91,12 +91,17 @@ def through_new(matching: Matching, read: Sequence[Operand], turned: Sequence[Op
 
 
 def reads_other_copy(matching: Matching, was: Operand, now: Operand) -> bool:
-    """Return whether a copy is of another copy now, though what it was of is there as before."""
+    """Return whether a copy is of another copy now, though what it was of is there as before.
+
+    Not so of a new copy, which is told as what was put between.
+    """
     lines = matching.before.find(*was.place), matching.after.find(*now.place)
     stays = matching.partner_after(was.place)
     left = None if stays is None else matching.after.find(*stays)
     is_copy = lines[1] is not None and lines[1].opcode == "copy" and not now.element
-    return is_copy and left is not None and lines[0] is not None and left.opcode == lines[0].opcode
+    if not is_copy or matching.partner_before(now.place) is None:
+        return False
+    return left is not None and lines[0] is not None and left.opcode == lines[0].opcode
 
 
 def _is_new_move(matching: Matching, was: Operand, now: Operand) -> bool:
