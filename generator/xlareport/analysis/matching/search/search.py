@@ -123,9 +123,8 @@ class Search(Struct):
 
         Incompatible parameters are never linked, whichever rule asks for it; nor what reads other
         inputs, nor another value within a regrouped sum; nor what is no device's share of divided
-        work; nor what two programs have at other places, unless it may be anywhere; nor what
-        came in the place of what moved out of a loop; nor what is
-        dead code on one side only, unless it may be unread or is exact and of the same opcode.
+        work; nor what two programs have at other places, unless it may be anywhere; nor what came
+        where something left a loop; nor what is dead on one side only, unless unread or exact.
         """
         if self._has_no_partner(before, after) or self.divides_otherwise(before, after):
             return False
@@ -255,11 +254,6 @@ class Search(Struct):
         further.partner, further.token = before, before.token
         self.further.setdefault(before, []).append(further)
         self.unsettled.append((before, further))
-
-    def add_part(self, before: Node, further: Node) -> None:
-        """Let a new node with a value of its own be made of an old one, beside its partner."""
-        further.partner = before
-        self.further.setdefault(before, []).append(further)
 
     def part(self, before: Node, after: Node, number: int) -> None:
         """Let a new node be one element of an old node's result, in addition to its partner."""

@@ -43,14 +43,16 @@ def split_quotients(search: Search) -> None:
         if codes == ("divide", "multiply") and link.before not in search.further:
             *moves, end = _reciprocal(search.after, link.after) or [link.after]
             if end.instruction.opcode == "divide" and _divides_by(search, end, link.before):
-                for node in (end, *moves):
-                    search.add_part(link.before, node)
+                parts = [end, *moves]  # with values of their own
+                search.further[link.before] = parts
+                for node in parts:
+                    node.partner = link.before
 
 
 def _divides_by(search: Search, reciprocal: Node, division: Node) -> bool:
     """Return whether one is divided by what a division divided by, before that was repeated."""
-    one, divisor = search.after.graph.operands(reciprocal)
-    line = one[0].frame.computation.behind(one[0].instruction, _REPEATS, _MOST_MOVES)
+    (unit, _), divisor = search.after.graph.operands(reciprocal)
+    line = unit.frame.computation.behind(unit.instruction, _REPEATS, _MOST_MOVES)
     if line is None or line.opcode != "constant" or line.argument not in _ONES:
         return False
     read = search.before.graph.operands(division)[1]
