@@ -419,3 +419,33 @@ ENTRY %main (a: f32[8], b: f32[8]) -> {state} {{
 def test_another_order_of_what_a_loop_starts_with_is_no_other_operand(read: Read) -> None:
     """The elements of the loop have other numbers, which is told of these."""
     assert not kinds(read, _loop("a", "b"), _loop("b", "a"), "start")
+
+
+_MOVED = """
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y)
+}
+
+ENTRY %main (a: f32[6,4], b: f32[4,6]) -> (f32[4], f32[4,6]) {
+  %a = f32[6,4]{1,0} parameter(0)
+  %b = f32[4,6]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %t.1 = f32[4,6]{1,0} transpose(%a), dimensions={1,0}
+  %m.1 = f32[4,6]{1,0} multiply(%b, %t.1)
+  %r = f32[4]{0} reduce(%m.1, %zero), dimensions={1}, to_apply=add
+  ROOT %out = (f32[4]{0}, f32[4,6]{1,0}) tuple(%r, %t.1)
+}
+"""
+
+
+def test_what_passed_an_instruction_under_another_name_is_the_same_value(read: Read) -> None:
+    turned = """  %u.1 = f32[6,4]{1,0} transpose(%b), dimensions={1,0}
+  %u.2 = f32[6,4]{1,0} transpose(%t.1), dimensions={1,0}
+  %m.2 = f32[6,4]{1,0} multiply(%u.1, %u.2)
+  %u.3 = f32[4,6]{1,0} transpose(%m.2), dimensions={1,0}
+"""
+    after = _MOVED.replace("  %m.1 = f32[4,6]{1,0} multiply(%b, %t.1)\n", turned)
+    after = after.replace("reduce(%m.1", "reduce(%u.3")
+    assert Kind.OPERANDS not in kinds(read, _MOVED, after, "r")

@@ -135,3 +135,33 @@ def test_what_is_left_under_another_name_says_its_name(read: Read) -> None:
     headline = step(read(_BEFORE), read(renamed), "`bypass`").headline
     assert "`%copy.1` in `main` has no live users now (renamed to `%copy.7`)" in headline
     assert "renamed to" not in step(read(_BEFORE), read(after), "`bypass`").headline
+
+
+_RESHAPED = """
+HloModule m
+ENTRY %main (a: s32[8,1], b: s32[8,1]) -> pred[8,1] {
+  %a = s32[8,1]{1,0} parameter(0)
+  %b = s32[8,1]{1,0} parameter(1)
+  %one = s32[] constant(1)
+  %filled = s32[8]{0} broadcast(%one), dimensions={}
+  %turned.1 = s32[8,1]{1,0} reshape(%filled)
+  %turned.2 = s32[8,1]{1,0} reshape(%filled)
+  %low = pred[8,1]{1,0} compare(%a, %turned.1), direction=LT
+  %high = pred[8,1]{1,0} compare(%b, %turned.2), direction=GT
+  ROOT %both = pred[8,1]{1,0} and(%low, %high)
+}
+"""
+
+
+def test_an_unread_twin_of_another_opcode_is_added_and_no_counterpart(read: Read) -> None:
+    fill = "s32[8,1]{1,0} broadcast(%one), dimensions={}\n  "
+    after = _RESHAPED.replace("%filled = s32[8]{0}", "%fill.1 = s32[8,1]{1,0}")
+    after = after.replace("  %turned.1 = s32[8,1]{1,0} reshape(%filled)\n", "")
+    after = after.replace(
+        "%turned.2 = s32[8,1]{1,0} reshape(%filled)", f"%fill.2 = {fill}%fill.3 = {fill}"
+    )
+    after = after.replace("%a, %turned.1", "%a, %fill.1").replace("%b, %turned.2", "%b, %fill.2")
+    change = step(read(_RESHAPED), read(after), "`algsimp`")
+    account = [change.headline, *change.account]
+    assert not any("no live users now" in said for said in account), account
+    assert any("`%fill.3` in `main` was added: it has no users" in said for said in account)

@@ -247,6 +247,7 @@ _PARTS = (
     products.split_windows,
     products.split_reductions,
     nested_reduces.completed_merges,
+    reciprocals.split_quotients,
     staged_reduces.staged,
     staged_selections.staged,
     sinking.sunk,

@@ -19,10 +19,14 @@ from xlareport.analysis.matching.search.reasons import (
 )
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.details import CopyPlace, Difference, ShapeChange
+from xlareport.analysis.steps.details import CopyPlace, Difference, ReadPastMove, ShapeChange
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
-from xlareport.analysis.steps.replacements import is_summed_product, place_of
+from xlareport.analysis.steps.replacements import (
+    is_product_by_reciprocal,
+    is_summed_product,
+    place_of,
+)
 from xlareport.analysis.steps.unread import NO_LIVE_USERS
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english, units
@@ -144,7 +148,8 @@ _ARRIVING = frozenset(
 
 def _of_reason(change: Change) -> str:
     """Return the template of what its reason says; empty for others."""
-    if change.kind is Kind.SPLIT and is_summed_product(change.opcodes):
+    product = is_summed_product(change.opcodes) or is_product_by_reciprocal(change.opcodes)
+    if change.kind is Kind.SPLIT and product:
         return "{old}{where} became {members}"
     if change.kind is Kind.COMBINED and len(change.members) == 1:
         return "{new}{where} combines copies of {members}"
@@ -224,8 +229,9 @@ def _detail(change: Change) -> str:
     if isinstance(detail, CopyPlace):
         return detail.written(wording.coded, wording.code)
     if isinstance(detail, ShapeChange):
-        detail = replace(detail, tail=wording.coded(detail.tail))
-        return f"{detail.written(wording.code)}{_with_attributes(change)}"
+        lead, tail = wording.coded(detail.lead), wording.coded(detail.tail)
+        detail = replace(detail, lead=lead, tail=tail)
+        return f"{detail.written(wording.code)}{_with_attributes(change)}{_past_move(change)}"
     message = str(detail)
     if change.kind is Kind.ATTRIBUTES and Kind.CONFIG in change.kinds:
         message += f"; {change.details[change.kinds.index(Kind.CONFIG)]}"
@@ -239,6 +245,14 @@ def _read_instead(change: Change) -> list[Difference]:
     """Return what a sum or product reads now: it bypassed a move, which its numbers show."""
     kinds = [kind for kind in change.kinds if kind in _READING]
     return [change.details[change.kinds.index(kind)] for kind in kinds]
+
+
+def _past_move(change: Change) -> str:
+    """Return what another shape follows from: a reduce reads what a move that it read moved."""
+    if change.kind is not Kind.SHAPE:
+        return ""
+    read = [detail for detail in _read_instead(change) if isinstance(detail, ReadPastMove)]
+    return f"; {wording.coded(str(read[0]))}" if read else ""
 
 
 def _with_shape(change: Change) -> str:

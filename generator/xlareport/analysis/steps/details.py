@@ -107,6 +107,17 @@ class LeftFusion(Struct, frozen=True):
         return f"moved out of %{self.fusion}"
 
 
+class ReadPastMove(Struct, frozen=True):
+    """What a product or sum reads now, which a move that it read before moved."""
+
+    text: str
+    """`uses %a instead of its reshape %b`, and what else it reads instead."""
+
+    def __str__(self) -> str:
+        """Return it as plain text."""
+        return self.text
+
+
 class BranchPlace(Struct, frozen=True):
     """The conditional, beside which an instruction was before, and in whose branch it is now."""
 
@@ -196,6 +207,7 @@ Difference = (
     | CopyPlace
     | NewPlace
     | Bypassed
+    | ReadPastMove
     | AttributesChange
     | ConfigChange
 )

@@ -7,7 +7,7 @@ from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.sides.facts import called_by
-from xlareport.analysis.steps.details import Difference, ShapeChange
+from xlareport.analysis.steps.details import Difference, ReadPastMove
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind
@@ -19,6 +19,9 @@ from xlareport.analysis.steps.operand_words import (
     instead,
     named_types,
     operand_name,
+    reads_other_copy,
+    through_new,
+    turned_result,
     types_of,
 )
 from xlareport.hlo.model import HloModule, Instruction
@@ -62,16 +65,27 @@ def compare_operands(
         reads.reverse()
     pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
-    named = _first_few([_replacement(matching, was, now, new.opcode) for was, now in other])
+    moves = [folded_move(matching, was, now, new.opcode) for was, now in other]
+    named = _first_few(
+        [
+            instead(was, now, named_types(matching, was, now), move)
+            for (was, now), move in zip(other, moves, strict=True)
+        ]
+    )
     kind = _kind(matching, other)
     if kind is Kind.REDIRECTED and old.opcode in _COMPUTING and _other_types(matching, other):
+        kind = Kind.OPERANDS
+    copied = other if new.opcode == "copy" and kind is Kind.REWIRED else []
+    if any(reads_other_copy(matching, was, now) for was, now in copied):
         kind = Kind.OPERANDS
     equal = ", which computes the same" if kind is Kind.SHARED else ""
     result: dict[Kind, Difference] = {}
     if other:
-        result[kind] = f"uses {', '.join(named)}{equal}"
+        words = f"uses {', '.join(named)}{equal}"
+        result[kind] = ReadPastMove(words) if any(moves) else words
     if old.opcode == new.opcode in DENSE_PRODUCTS and _are_swapped(matching, read, reads):
-        result[Kind.TURNED] = _turned(old.shape.text, new.shape.text)
+        through = through_new(matching, read, reads[::-1])
+        result[Kind.TURNED] = turned_result(old.shape.text, new.shape.text, through)
     return result
 
 
@@ -79,11 +93,6 @@ def _starts_loop(matching: Matching, place: Place) -> bool:
     """Return whether a tuple is what a loop starts with, whose elements a pass may reorder."""
     readers = matching.after.by_name[place.computation].users.get(place.instruction, ())
     return matching.same_program and [user.opcode for user in readers] == ["while"]
-
-
-def _replacement(matching: Matching, was: Operand, now: Operand, reader: str) -> str:
-    types, move = named_types(matching, was, now), folded_move(matching, was, now, reader)
-    return instead(was, now, types, move)
 
 
 def _are_crossed(matching: Matching, read: list[Operand], reads: list[Operand]) -> bool:
@@ -102,11 +111,6 @@ def _is_derived_from(matching: Matching, was: Operand, now: Operand) -> bool:
     line = matching.before.find(*was.place)
     texts = () if line is None or was.element else line.operands
     return any(_goes_on(matching, _operand(was.place, text), now) for text in texts)
-
-
-def _turned(old: str, new: str) -> Difference:
-    """Return the shapes of a transposed result; the two dimensions may have the same size."""
-    return ShapeChange(old, new) if old != new else "the result has the same shape"
 
 
 def _are_swapped(matching: Matching, read: list[Operand], reads: list[Operand]) -> bool:
@@ -303,7 +307,8 @@ def _has_passed(matching: Matching, was: Place, now: Place) -> bool:
     pairing, line = matching.pairing_after(now), matching.after.find(*now)
     if pairing is not None and pairing.relation is Relation.CLONED:
         reason = pairing.known_of(pairing.before[0], now).reason
-        return isinstance(reason, Past) and reason.instruction == was.instruction
+        partner = matching.partner_after(was) or was  # named by its new name
+        return isinstance(reason, Past) and reason.instruction in {was[1], partner[1]}
     if pairing is None or pairing.relation not in _MOVED or line is None:
         return False
     if pairing.relation is not Relation.SWAPPED and not isinstance(pairing.reason, Past):

@@ -17,7 +17,11 @@ from xlareport.analysis.steps.group_counts import (
 )
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.kinds import Kind, words_of_kinds
-from xlareport.analysis.steps.replacements import ASYNC_FUSION_END, is_summed_product
+from xlareport.analysis.steps.replacements import (
+    ASYNC_FUSION_END,
+    is_product_by_reciprocal,
+    is_summed_product,
+)
 from xlareport.runtime import english, units
 
 _PAIRS_NAMED = 2
@@ -276,12 +280,20 @@ def _left(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _split(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many were split, and how many dots became products and their sums."""
+    """Return how many were split: dots as products and sums, quotients as products, and others."""
     summed = [group for group in groups if is_summed_product(group.opcodes)]
+    quotients = [group for group in groups if is_product_by_reciprocal(group.opcodes)]
     several = sum(count_on_side(group, BEFORE) for group in summed) > 1
     result = "multiplies and reduces" if several else "a multiply and a reduce"
-    words = f"rewrote {{}} as {result}", "split {}"
-    return counted_apart(groups, lambda group: group not in summed, *words)
+    divided = sum(count_on_side(group, BEFORE) for group in quotients) > 1
+    product = "multiplies by reciprocals" if divided else "a multiply by a reciprocal"
+    others = [group for group in groups if group not in (*summed, *quotients)]
+    sorts = (
+        (summed, f"rewrote {{}} as {result}"),
+        (quotients, f"rewrote {{}} as {product}"),
+        (others, "split {}"),
+    )
+    return english.listing([words.format(counted(part, BEFORE)) for part, words in sorts if part])
 
 
 def _untraced(groups: Sequence[ChangeGroup]) -> str:

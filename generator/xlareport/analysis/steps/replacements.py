@@ -48,6 +48,11 @@ def is_summed_product(opcodes: tuple[str, str]) -> bool:
     return opcodes == ("dot", "reduce")
 
 
+def is_product_by_reciprocal(opcodes: tuple[str, str]) -> bool:
+    """Return whether a quotient became a product: `algsimp` divides before it repeats."""
+    return opcodes == ("divide", "multiply")
+
+
 def operation(line: Instruction) -> str:
     """Return the opcode; of a custom call its target."""
     return target(line) or line.opcode

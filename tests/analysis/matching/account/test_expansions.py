@@ -958,3 +958,26 @@ ENTRY %main (p: bf16[8], q: bf16[8]) -> bf16[8] {
     assert matching.pairing_after(_at("c.3")) is not None
     made = step(read(before), read(after))
     assert len(made.added) - len(made.removed) == made.after.instructions - made.before.instructions
+
+
+def test_a_constant_whose_elements_are_computed_of_an_iota_was_expanded(read: Read) -> None:
+    before = """
+ENTRY %main (a: s32[3]) -> pred[3] {
+  %a = s32[3]{0} parameter(0)
+  %limits = s32[3]{0} constant({0, 2, 4})
+  ROOT %out = pred[3]{0} compare(%limits, %a), direction=GE
+}
+"""
+    after = """
+ENTRY %main (a: s32[3]) -> pred[3] {
+  %a = s32[3]{0} parameter(0)
+  %iota.1 = s32[3]{0} iota(), iota_dimension=0
+  %two = s32[] constant(2)
+  %twos = s32[3]{0} broadcast(%two), dimensions={}
+  %multiply.1 = s32[3]{0} multiply(%iota.1, %twos)
+  ROOT %out = pred[3]{0} compare(%multiply.1, %a), direction=GE
+}
+"""
+    headline = step(read(before), read(after), "`algsimp`").headline
+    assert "`algsimp` expanded 1 constant into 4 instructions" in headline
+    assert "`%multiply.1` gives its result" in headline

@@ -90,9 +90,14 @@ def _is_folded(node: Node, result: Node) -> bool:
 
 
 def _may_expand(search: Search, node: Node) -> bool:
-    """Return whether a node does work by itself, unlike a start, a done, or a pad by nothing."""
+    """Return whether a node does work by itself, unlike a start, a done, or a pad by nothing.
+
+    The elements of a constant may be computed of an iota instead.
+    """
     if node.instruction.opcode in _REARRANGED:
         return True
+    if node.instruction.opcode == "constant":
+        return bool(node.instruction.shape.dimensions)
     works = node.instruction.opcode not in _PASSING and not is_start(node) and not is_done(node)
     works = works and not is_mark(node.instruction)
     return works and passed_operand(search.before, node) is None

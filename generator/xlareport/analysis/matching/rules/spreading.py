@@ -49,6 +49,7 @@ from xlareport.analysis.matching.rules.stand_ins import (
     moves_same,
     needs_constant,
     only_gathers,
+    reads_added,
     start_loops,
     start_now,
     was_evaluated,
@@ -274,8 +275,13 @@ class _Spread:
         return any(
             operand.partner is read
             and bool(path)
-            and keep_places(operand, read)
-            and old.element(operand, path) != new.element(read, there)
+            and (
+                reads_added(operand, (read, there))
+                or (
+                    keep_places(operand, read)
+                    and old.element(operand, path) != new.element(read, there)
+                )
+            )
             for (operand, path), (read, there) in zip(ours, theirs, strict=False)
         )
 

@@ -326,6 +326,13 @@ def keep_places(node: Node, other: Node) -> bool:
     return bool(old.elements) and keep_order(old, new)
 
 
+def reads_added(node: Node, read: NodeElement) -> bool:
+    """Return whether an element was added behind all those that a tuple had: it is none of them."""
+    (other, path), old = read, kinds_of(node.instruction.shape)
+    new = kinds_of(other.instruction.shape)
+    return bool(old and path) and path[0] >= len(old) and new[: len(old)] == old
+
+
 def are_of_reordered(
     node: Node, other: Node, read: Sequence[NodeElement], now: Sequence[NodeElement]
 ) -> bool:

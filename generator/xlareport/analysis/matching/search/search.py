@@ -18,7 +18,7 @@ from xlareport.analysis.matching.sides.graph import (
     swaps_parameters,
 )
 from xlareport.analysis.matching.sides.inputs import contradict
-from xlareport.analysis.matching.sides.leftovers import live_apart
+from xlareport.analysis.matching.sides.leftovers import is_dead_form, live_apart
 from xlareport.analysis.matching.sides.parameters import can_continue
 from xlareport.analysis.matching.sides.share_sizes import count_others, is_no_share
 from xlareport.analysis.matching.sides.side import Side
@@ -74,6 +74,8 @@ class Search(Struct):
 
     Instruction names of two programs are not related.
     """
+    moved_apart: Callable[[Node, Node], bool] | None = None
+    """For one program: whether two nodes moved, one of them to where the other was; else None."""
     links: list[NodePair] = field(default_factory=list)
     unsettled: list[tuple[Node, Node]] = field(default_factory=list)
     """Linked pairs whose neighbors may still be paired."""
@@ -121,20 +123,22 @@ class Search(Struct):
 
         Incompatible parameters are never linked, whichever rule asks for it; nor what reads other
         inputs, nor another value within a regrouped sum; nor what is no device's share of divided
-        work; nor what two programs have at other places, unless it may be anywhere; nor what is
-        dead code on one side only, unless it may be unread or is exact.
+        work; nor what two programs have at other places, unless it may be anywhere; nor what came
+        where something left a loop; nor what is dead on one side only, unless unread or exact.
         """
         if self._has_no_partner(before, after) or self.divides_otherwise(before, after):
             return False
         possible = can_continue(before.instruction, after.instruction)
         if not possible or swaps_parameters(before, after) or fills_with_array(before, after):
             return False
-        if grade is not Grade.EXACT and not unread and live_apart(before, after):
+        unlike = is_dead_form if grade is Grade.EXACT else live_apart
+        if not unread and unlike(before, after):
             return False
         others = not isinstance(reason, Regrouped)  # whose terms were compared, in any order
         if others and contradict(self.before, before, self.after, after):
             return False
-        if not anywhere and self.parted is not None and self.parted(before, after):
+        apart = (None if anywhere else self.parted, self.moved_apart)
+        if any(are_apart is not None and are_apart(before, after) for are_apart in apart):
             return False
         equal = before.token == after.token
         if not equal:

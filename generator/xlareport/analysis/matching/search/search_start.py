@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 
+from xlareport.analysis.matching.search.moved_levels import MovedLevels
 from xlareport.analysis.matching.search.provenance import Provenance
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.computations import Correspondence, correspond, pair_contents
@@ -72,6 +73,7 @@ def start(
         side.values.note_kept(literals)
     search = Search(sides[0], sides[1], forms, tokens, correspondence, contents, divided)
     search.parted = None if same_program else Provenance(sides[0], sides[1]).parts
+    search.moved_apart = MovedLevels(sides[0], sides[1], forms).are_apart if same_program else None
     search.unsettled += _kept_pairs(search)
     return search
 

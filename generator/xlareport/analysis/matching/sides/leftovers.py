@@ -32,6 +32,14 @@ def is_dead_copy(before: Node, after: Node) -> bool:
     return is_dead(after) and not is_dead(before)
 
 
+def is_dead_form(before: Node, after: Node) -> bool:
+    """Return whether `after` is dead code of another opcode, while `before` had users.
+
+    A pass made it and put an equal one in the place of `before`, which nothing was left of.
+    """
+    return before.instruction.opcode != after.instruction.opcode and is_dead_copy(before, after)
+
+
 def live_apart(before: Node, after: Node) -> bool:
     """Return whether one of two nodes is dead code, so that they are no pair without its value.
 

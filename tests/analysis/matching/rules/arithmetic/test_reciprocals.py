@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.rules.arithmetic.reciprocals import mark_reciprocals
-from xlareport.analysis.matching.search.pairing import Place
+from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.search_start import start
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -40,11 +41,22 @@ def _partner(before: HloModule, after: HloModule, name: str) -> str | None:
     return None if place is None else place.instruction
 
 
-def test_the_product_continues_the_division_and_the_reciprocal_is_new(read: Read) -> None:
+def test_a_division_is_split_into_the_product_and_the_reciprocal(read: Read) -> None:
     before, after = read(_BEFORE), read(_AFTER)
     assert _partner(before, after, "div.1") == "mul.7"
-    assert match(before, after).partner_before(Place("main", "wide.7")) is None
-    assert match(before, after).partner_before(Place("main", "divide.7")) is None
+    pairing = match(before, after).pairing_before(Place("main", "div.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.SPLIT
+    assert [place.instruction for place in pairing.after] == ["mul.7", "divide.7", "wide.7"]
+    headline = step(before, after, "`algsimp`").headline
+    assert "rewrote 1 divide as a multiply by a reciprocal" in headline
+    assert "`%div.1` in `main` became 3 instructions, including `%mul.7` and" in headline
+
+
+def test_what_is_divided_by_something_else_is_no_reciprocal_of_a_division(read: Read) -> None:
+    for other in ("divide(%ones, %ones)", "divide(%y, %y)"):
+        after = _AFTER.replace("divide(%ones, %y)", other)
+        assert match(read(_BEFORE), read(after)).partner_before(Place("main", "divide.7")) is None
 
 
 def test_a_constant_reciprocal_does_not_continue_the_constant_divisor(read: Read) -> None:

@@ -16,6 +16,7 @@ from xlareport.runtime.grouping import sole_pairs
 _REPEATS = REARRANGEMENTS | {"broadcast", "convert"}
 _ENDS = frozenset({"constant", "divide"})
 _MOST_MOVES = 8
+_ONES = frozenset({"1", "1.0"})
 
 
 def mark_reciprocals(search: Search) -> None:
@@ -30,6 +31,38 @@ def mark_reciprocals(search: Search) -> None:
         key = next(_keyed(search, search.before, [division]))[0]
         if key not in both and not _was_product(search, product):
             search.without_origin.update(_reciprocal(search.after, product))
+
+
+def split_quotients(search: Search) -> None:
+    """Let a reciprocal be made of the quotient that became a product with it, and what repeats it.
+
+    Not so a constant, which was computed then, nor what is shared with another quotient.
+    """
+    for link in search.links:
+        codes = link.before.instruction.opcode, link.after.instruction.opcode
+        if codes == ("divide", "multiply") and link.before not in search.further:
+            *moves, end = _reciprocal(search.after, link.after) or [link.after]
+            if end.instruction.opcode == "divide" and _divides_by(search, end, link.before):
+                parts = [end, *moves]  # with values of their own
+                search.further[link.before] = parts
+                for node in parts:
+                    node.partner = link.before
+
+
+def _divides_by(search: Search, reciprocal: Node, division: Node) -> bool:
+    """Return whether one is divided by what a division divided by, before that was repeated."""
+    (unit, _), divisor = search.after.graph.operands(reciprocal)
+    line = unit.frame.computation.behind(unit.instruction, _REPEATS, _MOST_MOVES)
+    if line is None or line.opcode != "constant" or line.argument not in _ONES:
+        return False
+    read = search.before.graph.operands(division)[1]
+    for _ in range(_MOST_MOVES):
+        if search.before.value_of(read) == search.after.value_of(divisor):
+            return True
+        if read[0].instruction.opcode not in _REPEATS:
+            break
+        read = search.before.graph.operands(read[0])[0]
+    return False
 
 
 def _open(side: Side, opcode: str) -> list[Node]:
