@@ -8,6 +8,8 @@ from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
 
+_HELD = "kind=kLoop, calls=%held"
+_OTHER = "kind=kLoop, calls=%other"
 _OP = 'metadata={op_name="f/conv"}'
 _TILED = "{1,0:T(8,128)(2,1)}"
 _RETILED = "{1,0:T(16,128)(2,1)}"
@@ -43,8 +45,8 @@ def _module(inner: str, more: str = "", *, root: str = "%neg", tiling: str = _TI
 
 ENTRY %main (a: bf16[8,128]) -> (bf16[8,128], bf16[8,128], bf16[8,128]) {{
   %a = bf16[8,128]{tiling} parameter(0)
-  %held_fusion.2 = bf16[8,128]{_TILED} fusion(%a), kind=kLoop, calls=%held
-  %other_fusion.3 = bf16[8,128]{{0,1:T(8,128)(2,1)}} fusion(%held_fusion.2), kind=kLoop, calls=%other
+  %held_fusion.2 = bf16[8,128]{_TILED} fusion(%a), {_HELD}
+  %other_fusion.3 = bf16[8,128]{{0,1:T(8,128)(2,1)}} fusion(%held_fusion.2), {_OTHER}
   %third_fusion.4 = bf16[8,128]{_TILED} fusion(%held_fusion.2), kind=kLoop, calls=%third
   ROOT %out = (bf16[8,128], bf16[8,128], bf16[8,128]) tuple(%held_fusion.2, %other_fusion.3, %third_fusion.4)
 }}

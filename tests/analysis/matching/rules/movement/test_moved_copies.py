@@ -749,7 +749,9 @@ def test_a_concatenate_of_reshapes_many_times_of_the_old_operands_is_a_copy(read
   %exp = f32[4,4]{1,0} exponential(%sine.2)
 """
     kept, _, rest = _JOINED.partition("  %reshape.1")
-    after = f"{kept}{_reshaped('a', 1)}{_reshaped('b', 3)}{again}  %tan{rest.partition('  %tan')[2]}"
+    after = (
+        f"{kept}{_reshaped('a', 1)}{_reshaped('b', 3)}{again}  %tan{rest.partition('  %tan')[2]}"
+    )
     matching = match(read(_JOINED), read(after))
     for name in ("joined", "sine"):
         pairing = matching.pairing_after(_at(f"{name}.2"))
