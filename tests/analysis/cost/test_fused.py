@@ -210,3 +210,12 @@ def test_a_sum_of_what_is_computed_by_element_reads_all_of_it(module_of: ReadMod
         "dimensions={1}\n  ROOT s = f32[5,10] slice(b), slice={[0:5], [10:20]}"
     )
     assert traffic(module_of, body, ["f32[100]"], "f32[5,10]") == (400, 200)
+
+
+def test_what_is_read_as_a_whole_is_not_read_again_for_a_slice(module_of: ReadModule) -> None:
+    body = (
+        "  p = f32[100] parameter(0)\n  n = f32[100] negate(p)\n  e = f32[100] exponential(p)\n"
+        "  b = f32[10] slice(n), slice={[10:20]}\n"
+        "  ROOT t = (f32[10], f32[100]) tuple(b, e)"
+    )
+    assert traffic(module_of, body, ["f32[100]"], "(f32[10], f32[100])") == (400, 440)

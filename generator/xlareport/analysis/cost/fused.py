@@ -73,28 +73,23 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
         return self.known[name]
 
     def _read(self, value: str, shape: Shape) -> int:
-        if not self.sizes.operand(shape):
+        size = self.sizes.operand(shape)
+        if not size:
             return 0
-        total, shared, seen = 0, False, set[str]()
+        total, demanded, shared, seen = 0, 0, False, set[str]()
         for user, name in self._users(value):
-            cost, shares = self._read_by(user, name, shape, seen)
+            if self._partly and user.opcode in _BY_ELEMENT:
+                demanded += self._on_demand(user, size, shape, seen)
+                continue
+            cost, shares = self._read_by(user, name, shape)
             total += 0 if shares and shared else cost
             shared = shared or shares
-        return total
+        return total + (0 if shared else min(size, demanded))
 
-    def _read_by(
-        self, user: Instruction, value: str, whole: Shape, seen: set[str]
-    ) -> tuple[int, bool]:
-        """Return the bytes that one user reads, and whether similar users share that read.
-
-        `seen` has the names of what other users were followed to.
-        """
+    def _read_by(self, user: Instruction, value: str, whole: Shape) -> tuple[int, bool]:
+        """Return the bytes that one user reads, and whether similar users share that read."""
         if user.opcode == "fusion":
             return self._nested(user, value), False
-        if self._partly and user.opcode in _BY_ELEMENT:
-            size = self.sizes.operand(whole)
-            needed = self._on_demand(user, size, whole, seen)
-            return needed, needed == size
         if self._partly and user.opcode in REARRANGEMENTS and user.operands[:1] == (value,):
             size = self.sizes.operand(whole)
             needed = self._needed(user, size, whole, _DEEPEST, in_place=user.opcode == "bitcast")
@@ -232,7 +227,7 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
         for outer, _ in self._users(user.name):
             cost, shares = inner.parameter_read(parameter), True
             if simple and outer.opcode in (*_SLICES, _UPDATE):
-                cost, shares = self._read_by(outer, user.name, user.shape, set())
+                cost, shares = self._read_by(outer, user.name, user.shape)
             total += 0 if shares and shared else cost
             shared = shared or shares
         return total
