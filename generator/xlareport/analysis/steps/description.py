@@ -341,7 +341,8 @@ def _uncalled(uncalled: UncalledComputations) -> str:
     count = units.plural(uncalled.computations, "computation")
     instructions = units.plural(uncalled.instructions, "instruction")
     has = "have" if several else "has"
-    return f"{count} of {instructions} {has} no live callers after the step."
+    new = f", {uncalled.leftovers:,} of them new," if uncalled.leftovers else ""
+    return f"{count} of {instructions}{new} {has} no live callers after the step."
 
 
 def _sentence(words: str) -> str:

@@ -164,14 +164,20 @@ def _aligned(
     count = units.plural(len(reads), "operand")
     words = [f"uses {count} instead of {len(read)}"] * (len(reads) != len(read))
     if inside:
-        names = [f"%{operand_name(was)}" for was in inside]
-        more = [f"{len(names) - _NAMED} more"] * (len(names) > _NAMED)
-        words.insert(0, f"takes in {english.listing(names[:_NAMED] + more)}")
+        words.insert(0, f"takes in {_listed(inside)}")
     words += _first_few([instead(was, now) for was, now in same])
     lost = [was for was in gone if was not in known[0]]
     words += _first_few([_lost(matching, was, reads) for was in lost])
-    words += _first_few([f"also %{operand_name(now)}" for now in left if now not in known[1]])
+    new = [now for now in left if now not in known[1]]
+    words += [f"newly reads {_listed(new)}"] * bool(new)
     return ", ".join(words)
+
+
+def _listed(operands: Sequence[Operand]) -> str:
+    """Return `%a, %b and 3 more`."""
+    names = [f"%{operand_name(operand)}" for operand in operands]
+    more = [f"{len(names) - _NAMED:,} more"] * (len(names) > _NAMED)
+    return english.listing(names[:_NAMED] + more)
 
 
 def _lost(matching: Matching, was: Operand, reads: list[Operand]) -> str:

@@ -28,6 +28,8 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     groups = every[kind]
     if kind is Kind.ABSORBED:
         return _absorbed(groups, every.get(Kind.FUSED, ()))
+    if kind is Kind.CLONED:
+        return _cloned(groups, every.get(Kind.FUSED, ()))
     if kind in _WITH_RESULT:
         return _WITH_RESULT[kind](groups)
     words = words_of_kinds()[kind]
@@ -142,11 +144,18 @@ def _combined(groups: Sequence[ChangeGroup]) -> str:
     return f"combined {of_calls}{wording.counted(list(counts.items()))} into {wholes:,}"
 
 
-def _cloned(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many instructions were cloned, and into how many clones if more."""
+def _cloned(groups: Sequence[ChangeGroup], new: Sequence[ChangeGroup]) -> str:
+    """Return how many instructions were cloned, into how many clones if more, and how many fused.
+
+    What a new fusion holds is counted with it: a producer is fused into each of its consumers.
+    """
     counts = count_by_opcode(groups, BEFORE)
     clones = sum(group.count for group in groups)
-    more = f" ({clones:,} clones)" if clones > sum(count for _, count in counts) else ""
+    held = frozenset[Place]().union(*(group.involved - group.copied for group in new))
+    fused = len({change.before for group in groups for change in group.changes} & held)
+    parts = [f"{clones:,} clones"] * (clones > sum(count for _, count in counts))
+    parts += [f"{fused:,} of the originals {'was' if fused == 1 else 'were'} fused"] * bool(fused)
+    more = f" ({'; '.join(parts)})" if parts else ""
     return f"{_peeled(groups)}cloned {wording.counted(counts)}{_into_loops(groups)}{more}"
 
 
@@ -304,7 +313,6 @@ def _unused(groups: Sequence[ChangeGroup]) -> str:
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.ASYNC: _asynchronous,
     Kind.CARRIED: detail_phrases.carried,
-    Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,
     Kind.CONFIG: attribute_phrases.configured,
     Kind.COPIED: computation_phrases.copied,
