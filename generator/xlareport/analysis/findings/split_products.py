@@ -5,8 +5,8 @@ appears if writing and reading the parts takes longer than the roofline time of 
 and 2% or more of the module. Each kernel that adds them reads all parts. One that also reads other
 arrays would read the unsplit result instead: this is subtracted. If the tile (in the
 backend_config) and the number of multiprocessors are known, the time of the unsplit matmul includes
-multiprocessors that would be idle. Otherwise the finding says that this is not counted. The L2 cache
-is not modeled: parts that stay in it cost less.
+multiprocessors that would be idle. Otherwise the finding says that this is not counted. The L2
+cache is not modeled: parts that stay in it cost less.
 """
 
 from collections.abc import Iterator, Sequence

@@ -13,7 +13,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation
 from xlareport.pages.collectives.page import describe_collectives
-from xlareport.pages.cost.basis import describe_cycles, on_chip_spaces
+from xlareport.pages.cost.basis import describe_cycles, describe_unmodeled, on_chip_spaces
 from xlareport.pages.cost.roofline_chart import roofline, roofline_words
 from xlareport.pages.cost.tables import cycle_columns, estimate_columns, tabulate_costs
 from xlareport.pages.cost.treemap import treemap, treemap_words
@@ -185,7 +185,8 @@ def _lead(cost: CostReport) -> str:
     return (
         f"Roofline time: {units.seconds(cost.seconds)} per module execution on {where}, the sum "
         "of all instructions (excludes launch overhead)"
-        f"{_asynchronous(cost)}. Not measured.{_waits(cost)}{partly}{on_chip_spaces(cost)}"
+        f"{_asynchronous(cost)}. Not measured.{_waits(cost)}{partly}{describe_unmodeled(cost)}"
+        f"{on_chip_spaces(cost)}"
     )
 
 

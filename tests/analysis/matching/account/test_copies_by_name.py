@@ -8,6 +8,7 @@ from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
 
+_RESULT = "(bf16[8,128], bf16[8,128], bf16[8,128])"
 _HELD = "kind=kLoop, calls=%held"
 _OTHER = "kind=kLoop, calls=%other"
 _OP = 'metadata={op_name="f/conv"}'
@@ -43,12 +44,12 @@ def _module(inner: str, more: str = "", *, root: str = "%neg", tiling: str = _TI
 {root}
 }}
 
-ENTRY %main (a: bf16[8,128]) -> (bf16[8,128], bf16[8,128], bf16[8,128]) {{
+ENTRY %main (a: bf16[8,128]) -> {_RESULT} {{
   %a = bf16[8,128]{tiling} parameter(0)
   %held_fusion.2 = bf16[8,128]{_TILED} fusion(%a), {_HELD}
   %other_fusion.3 = bf16[8,128]{{0,1:T(8,128)(2,1)}} fusion(%held_fusion.2), {_OTHER}
   %third_fusion.4 = bf16[8,128]{_TILED} fusion(%held_fusion.2), kind=kLoop, calls=%third
-  ROOT %out = (bf16[8,128], bf16[8,128], bf16[8,128]) tuple(%held_fusion.2, %other_fusion.3, %third_fusion.4)
+  ROOT %out = {_RESULT} tuple(%held_fusion.2, %other_fusion.3, %third_fusion.4)
 }}
 """
 
