@@ -10,6 +10,7 @@ from xlareport.analysis.cost.rematerialization import RecomputedFlops
 from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.modules.dump_device import MOST_COMPARED
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation
 from xlareport.pages.collectives.page import describe_collectives
@@ -143,8 +144,8 @@ _DEVICES = {
         "faster. Peak rates are the vendor's."
     ),
     "others": (
-        "This module does not name a device; all modules of the dump that name one name this. "
-        "Peak rates are the vendor's."
+        "This module does not name a device; all modules of the dump that name one, of which at "
+        f"most {MOST_COMPARED} are compared, name this. Peak rates are the vendor's."
     ),
     "chosen": "Device set by `--device`; the dump may be for another.",
     "guessed": (
