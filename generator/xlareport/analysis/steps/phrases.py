@@ -39,7 +39,7 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     adjective = "dead" if kind is Kind.DEAD else ""
     message = f"{verb} {wording.counted(count_by_opcode(groups, side), adjective)}"
     if kind in _TOGETHER:
-        return message + _with_members(_TOGETHER[kind], groups)
+        return message + _with_members(_TOGETHER[kind], groups, every.get(Kind.CLONED, ()))
     return message
 
 
@@ -47,14 +47,17 @@ _TOGETHER = {Kind.EXPANDED: "into", Kind.FUSED: "from", Kind.OUTLINED: "from"}
 _CALL, _LOOP = "call", "while"
 
 
-def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
+def _with_members(
+    preposition: str, groups: Sequence[ChangeGroup], cloned: Sequence[ChangeGroup]
+) -> str:
     """Return how many instructions new fusions or calls were made from, or came of former ones.
 
     A fusion may hold a copy of what another one holds, too; that counts once. What stays outside
-    is counted apart.
+    is counted apart, and not where it is told as cloned.
     """
-    copied = len(set().union(*(group.copied for group in groups)))
-    members = _count_involved(groups) - copied
+    outside = frozenset[Place]().union(*(group.copied for group in groups))
+    told = {change.before for group in cloned for change in group.changes}
+    copied, members = len(outside - told), _count_involved(groups) - len(outside)
     counted = units.plural(copied, "other" if members else "instruction")
     parts = [
         units.plural(members, "instruction") if members else "",
