@@ -53,7 +53,7 @@ def compare_operands(
         return {}
     read = [_operand(here, text) for text in old.operands]
     reads = [_operand(there, text) for text in new.operands]
-    inside = _taken_in(matching, new, read)
+    inside = _taken_in(matching, there, new, read)
     if inside or len(read) != len(reads):
         return {Kind.OPERANDS: _aligned(matching, read, reads, inside)}
     if old.opcode == "fusion" or _starts_loop(matching, there):
@@ -134,7 +134,9 @@ def _with_source(module: HloModule, operand: Operand) -> list[Operand]:
     return [operand, _operand(last.place, line.operands[0])]
 
 
-def _taken_in(matching: Matching, holder: Instruction, read: list[Operand]) -> list[Operand]:
+def _taken_in(
+    matching: Matching, there: Place, holder: Instruction, read: list[Operand]
+) -> list[Operand]:
     """Return the former operands of a fusion or call of which it contains the work now.
 
     Those that compute come first.
@@ -142,13 +144,16 @@ def _taken_in(matching: Matching, holder: Instruction, read: list[Operand]) -> l
     modules, known = (matching.before, matching.after), matching.after.by_name
     called = [name for _, name in holder.called if name in known and holder.opcode in _HOLDERS]
     inside = {*reachable(called, partial(called_by, modules[1]))}
-    taken = [was for was in read if not was.element and _is_inside(matching, was, inside)]
+    taken = [was for was in read if not was.element and _is_taken_in(matching, was, there, inside)]
     return sorted(taken, key=lambda was: is_literal(modules[0], was.place))
 
 
-def _is_inside(matching: Matching, was: Operand, inside: Collection[str]) -> bool:
-    partner = matching.partner_after(was.place)
-    return partner is not None and partner.computation in inside
+def _is_taken_in(matching: Matching, was: Operand, holder: Place, inside: Collection[str]) -> bool:
+    """Return whether an operand goes on inside of a fusion, or was a fusion merged into it."""
+    partner, pairing = matching.partner_after(was.place), matching.pairing_before(was.place)
+    merged = pairing is not None and pairing.relation is Relation.ABSORBED
+    merged = merged and pairing is not None and holder in pairing.after
+    return merged or (partner is not None and partner.computation in inside)
 
 
 def _aligned(
