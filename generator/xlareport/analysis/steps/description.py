@@ -228,12 +228,12 @@ def _group_weight(group: ChangeGroup) -> float:
 
 
 def _weight_within(group: ChangeGroup) -> float:
-    """Return how much a group matters among those of its kind: what costs time is named first.
+    """Return how much a group matters among those of its kind.
 
-    Where an instruction runs says most of collectives and of what can hide them.
+    Of what was reordered, collectives are named first, then what can hide them, however many.
     """
     ordered = group.kind is Kind.REORDERED
-    return heaviness_of_change(group.opcodes) * group.count if ordered else _group_weight(group)
+    return heaviness_of_change(group.opcodes) if ordered else _group_weight(group)
 
 
 def _heaviness(group: ChangeGroup) -> float:
