@@ -56,8 +56,8 @@ def _with_members(
     is counted apart, and not where it is told as cloned.
     """
     outside = frozenset[Place]().union(*(group.copied for group in groups))
-    told = {change.before for group in cloned for change in group.changes}
-    copied, members = len(outside - told), _count_involved(groups) - len(outside)
+    originals = {change.before for group in cloned for change in group.changes}
+    copied, members = len(outside - originals), _count_involved(groups) - len(outside)
     counted = units.plural(copied, "other" if members else "instruction")
     parts = [
         units.plural(members, "instruction") if members else "",
