@@ -137,7 +137,7 @@ def count_unmodeled(cost: ModuleCost, device: Device) -> UnmodeledCollectives | 
         for instruction in cost.instructions.values()
         if instruction.traffic and instruction.counted
     )
-    reasons = [next((time.reason for time in each if time.seconds is None), "") for each in times]
+    reasons = [next((time.reason for time in parts if time.seconds is None), "") for parts in times]
     unknown = [reason for reason in reasons if reason]
     return UnmodeledCollectives(len(unknown), unknown[0]) if unknown else None
 
