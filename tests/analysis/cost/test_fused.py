@@ -8,51 +8,6 @@ from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import HloModule
 
-GATHER = (
-    "all-gather(p), dimensions={0}, channel_id=1, use_global_device_ids=true, "
-    'replica_groups={{0,1}}, frontend_attributes={chain_id="0"}'
-)
-STATE = "f32[16], f32[32], u32[]"
-TEXT = f"""begin {{
-  p = f32[16] parameter(0)
-  g = f32[32] {GATHER}
-  ROOT c = ({STATE}) custom-call(g), custom_call_target="AsyncCollectiveStart"
-}}
-
-go_on {{
-  p = f32[16] parameter(0)
-  q = f32[32] parameter(1)
-  s = u32[] parameter(2)
-  w = f32[100] parameter(3)
-  t = f32[100] tanh(w)
-  g = f32[32] {GATHER}
-  ROOT r = (f32[100], {STATE}, f32[32]) tuple(t, p, q, s, g)
-}}
-
-finish {{
-  p = f32[16] parameter(0)
-  q = f32[32] parameter(1)
-  g = f32[32] {GATHER}
-  s = u32[] parameter(2)
-  ROOT c = f32[32] custom-call(p, q, g, s), custom_call_target="AsyncCollectiveDone"
-}}
-
-ENTRY e {{
-  a = f32[16] parameter(0)
-  w = f32[100] parameter(1)
-  b = ({STATE}) fusion(a), kind=kCustom, calls=begin, \
-output_to_operand_aliasing={{{{0}}: (0, {{}})}}
-  bp = f32[16] get-tuple-element(b), index=0
-  bq = f32[32] get-tuple-element(b), index=1
-  bs = u32[] get-tuple-element(b), index=2
-  m = (f32[100], {STATE}, f32[32]) fusion(bp, bq, bs, w), kind=kOutput, calls=go_on, \
-output_to_operand_aliasing={{{{1}}: (0, {{}}), {{2}}: (1, {{}}), {{3}}: (2, {{}})}}
-  mp = f32[16] get-tuple-element(m), index=1
-  mq = f32[32] get-tuple-element(m), index=4
-  ms = u32[] get-tuple-element(m), index=3
-  ROOT d = f32[32] fusion(mp, mq, ms), kind=kCustom, calls=finish, \
-output_to_operand_aliasing={{{{}}: (1, {{}})}}
-}}"""
 Count: TypeAlias = Callable[[str], ModuleCost]
 ReadModule: TypeAlias = Callable[[str], HloModule]
 
@@ -223,21 +178,44 @@ ENTRY e {
     assert cost.xla_flops is None
 
 
-def test_a_collective_in_pieces_reads_and_writes_once(count: Count) -> None:
-    cost = count(TEXT)
-    each = {name: cost.instructions["e", name] for name in "bmd"}
-    assert (each["b"].bytes_read, each["b"].bytes_written) == (64, 128 + 4)
-    assert (each["m"].bytes_read, each["m"].bytes_written) == (400, 400)
-    assert (each["d"].bytes_read, each["d"].bytes_written) == (4, 0), "a semaphore"
+@pytest.mark.parametrize("work", ["subtract(p, q)", "multiply(p, p)", "maximum(q, p)"])
+def test_of_what_is_computed_for_a_gather_only_its_elements_are_read(
+    module_of: ReadModule, work: str
+) -> None:
+    body = (
+        "  p = f32[1000,8] parameter(0)\n  i = s32[4,1] parameter(1)\n  n = f32[] constant(2)\n"
+        f"  q = f32[1000,8] broadcast(n), dimensions={{}}\n  s = f32[1000,8] {work}\n"
+        "  h = bf16[1000,8] convert(s)\n  b = bf16[1000,8] bitcast(h)\n"
+        "  ROOT g = bf16[4,8] gather(b, i), offset_dims={1}, collapsed_slice_dims={0}, "
+        "start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}"
+    )
+    operands = ["f32[1000,8]", "s32[4,1]"]
+    assert traffic(module_of, body, operands, "bf16[4,8]") == (128 + 16, 64)
+    used = body.replace("ROOT g", "g") + "\n  ROOT t = (bf16[4,8], bf16[1000,8]) tuple(g, h)"
+    whole = traffic(module_of, used, operands, "(bf16[4,8], bf16[1000,8])")
+    assert whole == (32_000 + 16, 64 + 16_000)
 
 
-def test_what_a_piece_itself_reads_counts(count: Count) -> None:
-    reading = TEXT.replace("t = f32[100] tanh(w)", "t = f32[100] pad(q, s), padding=0_68")
-    piece = count(reading).instructions["e", "m"]
-    assert piece.bytes_read == 128 + 4
+def test_what_two_operations_compute_for_one_slice_is_read_once(module_of: ReadModule) -> None:
+    body = (
+        "  p = f32[100] parameter(0)\n  n = f32[100] negate(p)\n  e = f32[100] exponential(p)\n"
+        "  m = f32[100] multiply(n, e)\n  ROOT b = f32[10] slice(m), slice={[10:20]}"
+    )
+    assert traffic(module_of, body, ["f32[100]"], "f32[10]") == (40, 40)
 
 
-def test_other_fusions_count_all_they_are_given(count: Count) -> None:
-    plain = TEXT.replace(', frontend_attributes={chain_id="0"}', "")
-    piece = count(plain).instructions["e", "m"]
-    assert (piece.bytes_read or 0) > 400
+def test_a_sum_of_what_is_computed_by_element_reads_all_of_it(module_of: ReadModule) -> None:
+    body = (
+        "  p = f32[100] parameter(0)\n  n = f32[100] negate(p)\n  b = f32[5,100] broadcast(n), "
+        "dimensions={1}\n  ROOT s = f32[5,10] slice(b), slice={[0:5], [10:20]}"
+    )
+    assert traffic(module_of, body, ["f32[100]"], "f32[5,10]") == (400, 200)
+
+
+def test_what_is_read_as_a_whole_is_not_read_again_for_a_slice(module_of: ReadModule) -> None:
+    body = (
+        "  p = f32[100] parameter(0)\n  n = f32[100] negate(p)\n  e = f32[100] exponential(p)\n"
+        "  b = f32[10] slice(n), slice={[10:20]}\n"
+        "  ROOT t = (f32[10], f32[100]) tuple(b, e)"
+    )
+    assert traffic(module_of, body, ["f32[100]"], "(f32[10], f32[100])") == (400, 440)

@@ -2,14 +2,18 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import pytest
+from msgspec.structs import replace
+from tests.modules import parse_module
 
 from xlareport.analysis.cost.roofline import (
+    count_unmodeled,
     estimate_asynchronous_time,
     estimate_time,
 )
-from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
+from xlareport.knowledge.interconnects import Interconnect
 
 Count: TypeAlias = Callable[[str], ModuleCost]
 ReadFile: TypeAlias = Callable[[str, str], HloModule]
@@ -153,3 +157,30 @@ ENTRY e {
     assert part is not None
     assert part.seconds > 0
     assert estimate_asynchronous_time(module_of(text), cost, DEVICE) == part.seconds
+
+
+def test_collectives_between_the_cores_of_a_chip_have_no_modeled_time() -> None:
+    """Of two devices on each chip, a group of two sends nothing over links."""
+    text = """HloModule m, num_partitions=4
+
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+ENTRY e {
+  a = f32[64] parameter(0)
+  within = f32[64] all-reduce(a), channel_id=1, use_global_device_ids=true, \
+replica_groups={{0,1},{2,3}}, to_apply=add
+  ROOT all = f32[64] all-reduce(within), channel_id=2, use_global_device_ids=true, \
+replica_groups={{0,1,2,3}}, to_apply=add
+}"""
+    links = Interconnect("torus", 100.0, "none", link=50.0, dimensions=1)
+    cost = count_cost(parse_module(text))
+    paired = replace(DEVICE, devices_per_chip=2, links=links)
+    unmodeled = count_unmodeled(cost, paired)
+    assert unmodeled is not None
+    assert unmodeled.count == 1
+    assert "between the devices of a chip" in unmodeled.reason
+    assert count_unmodeled(cost, replace(paired, devices_per_chip=1)) is None

@@ -294,3 +294,14 @@ def test_where_a_step_changes_few_instructions_all_are_listed() -> None:
     reshape = replace(change(Kind.REPLACED), opcodes=("reshape", "copy"))
     facts = StepFacts(grouped((dot, reshape)), "Passes", touched=30, instructions=100)
     assert describe_step(replace(facts, opcodes=(("reshape", 1, 0),))) == describe_step(facts)
+
+
+def test_of_what_was_reordered_a_collective_is_named_before_many_moves() -> None:
+    def moved(name: str, opcode: str) -> Change:
+        place = Place("main", name)
+        row = replace(change(Kind.REORDERED), before=place, after=place, opcodes=(opcode, opcode))
+        return replace(row, details=("from position 1 to 2",))
+
+    many = [moved(f"copy.{number}", "copy") for number in range(3)]
+    headline = told(*many, moved("all-gather-start", "all-gather-start"))[0]
+    assert "; `%all-gather-start` in `main`" in headline

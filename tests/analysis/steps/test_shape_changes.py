@@ -65,8 +65,9 @@ def test_of_a_tuple_in_another_order_only_layouts_changed() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("{%" + "a" * 40 + ", %" + "b" * 40 + "}", "{%" + "a" * 40 + ", …"),
-        ("{%" + "a" * 55 + ", %b}", "{%" + "a" * 55 + ", …"),
+        ("{%" + "a" * 40 + ", %" + "b" * 40 + "}", "{%" + "a" * 40 + " and 1 more}"),
+        ("{%" + "a" * 55 + ", %b}", "{%" + "a" * 55 + " and 1 more}"),
+        ("{%" + "a" * 60 + ", %b}", "{2 instructions}"),
         ("%" + "a" * 80, "%" + "a" * 58 + "…"),
     ],
 )

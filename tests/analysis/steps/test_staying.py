@@ -51,19 +51,19 @@ _BROADCAST = f"{_CONSTANT}\n  d = f32[8] broadcast(c), dimensions={{}}"
         (
             _BROADCAST,
             "divide(a, d)",
-            "3 instructions and copies of 2 others",
+            "3 instructions and cloned 1 broadcast and 1 constant;",
             "3 instructions, including `%b`, and copies of `%c` and `%d`.",
         ),
         (
             f"{_BROADCAST}\n  b = f32[8] negate(a)",
             "divide(d, b)",
-            "2 instructions and copies of 3 others",
+            "2 instructions and cloned 1 negate, 1 broadcast and 1 constant;",
             "`%e`, `%f` and copies of 3 instructions, including `%b`.",
         ),
         (
             f"{_CONSTANT}\n  h = f32[8] broadcast(c), dimensions={{}}",
             "divide(a, h)",
-            "4 instructions and a copy of 1 other",
+            "4 instructions and cloned 1 constant;",
             "4 instructions, including `%b`, and a copy of `%c`.",
         ),
     ],
@@ -76,7 +76,7 @@ def test_what_stays_outside_a_new_fusion_was_copied(
         before = before.replace("  f = ", "  h = f32[8] broadcast(c), dimensions={}\n  f = ")
     after = _AFTER.replace("LEFT", left).replace("KEPT", kept)
     headline = step(parse_module(before), parse_module(after), "fusion").headline
-    assert f"created 1 fusion from {counted}" in headline
+    assert f"created 1 fusion from {counted}" in headline, "each is counted once"
     assert f"fuses {named}" in headline
 
 

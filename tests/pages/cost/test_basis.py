@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from xlareport.pages.cost.basis import describe_cycles, describe_time_by_cycles
+from xlareport.analysis.cost.roofline import UnmodeledCollectives
+from xlareport.pages.cost.basis import describe_cycles, describe_time_by_cycles, describe_unmodeled
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,10 @@ def test_what_has_no_cycles_is_named(kinds: tuple[tuple[str, int], ...], words: 
     cost: Any = SimpleNamespace(cycles=whole, without_cycles=kinds, asynchronous_seconds=None)
     assert describe_time_by_cycles(cost) == f" By the compiler's estimated cycles: 2 ms.{words}"
     assert f" Shares are of this time.{words} The cycles are in" in describe_cycles(cost)
+
+
+def test_collectives_without_a_modeled_time_are_counted() -> None:
+    cost: Any = SimpleNamespace(unmodeled_collectives=UnmodeledCollectives(1, "no link is known"))
+    words = " 1 collective has no modeled time on links (no link is known): the roofline time has "
+    assert describe_unmodeled(cost) == f"{words}its memory accesses only."
+    assert not describe_unmodeled(SimpleNamespace(unmodeled_collectives=None))

@@ -3,29 +3,30 @@
 The rules are those of XLA's HloCostAnalysis: sliced operands are read in part, updated buffers are
 written where they are updated, and values inside the fusion cost nothing. In the report's own
 count, gathered and scattered buffers are accessed in part too, as XLA counts them outside of
-fusions.
+fusions, and so is what is computed by element for a slice or a gather: a fusion computes no element
+that it does not need.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from xlareport.analysis.cost.carried_state import (
+    NOTHING_CARRIED,
+    CarriedState,
+    find_carried_state,
+)
 from xlareport.analysis.cost.shape_sizes import UncountableError, count_elements
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.traffic import DATA, XLA, Sizes, Traffic
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
-from xlareport.hlo.shape import Shape
+from xlareport.hlo.shape import Shape, parse_shape
 from xlareport.knowledge.opcodes import opcode_work
 
-_COLLECTIVES = opcode_work().collectives
-_ALIAS = re.compile(r"\{([\d, ]{0,40})\}: \((\d{1,6}), \{\}")
-_ASYNC_START = "AsyncCollectiveStart"
-_ASYNC_COMPUTATION = "AsyncCollective"
 _UNDER_WAY = -1
+_BY_ELEMENT = opcode_work().by_element
 _SLICES = ("slice", "dynamic-slice")
 _UPDATE = "dynamic-update-slice"
 _DEEPEST = 20
@@ -33,21 +34,6 @@ _DEEPEST = 20
 IMMEDIATE_ELEMENTS = 8
 """Constants of more elements are read from memory."""
 Resolve = Callable[[str, Sizes], "Fused | None"]
-
-
-class CarriedState(NamedTuple):
-    """State that a fusion carries but neither reads nor writes.
-
-    The fusion that begins an asynchronous collective reads the operand and counts the result; those
-    that continue and end it are given both buffers, with semaphores, and neither read nor write
-    them.
-    """
-
-    parameters: frozenset[int]
-    results: frozenset[tuple[int, ...]]
-
-
-_NOTHING_CARRIED = CarriedState(frozenset(), frozenset())
 
 
 class Fused(Struct, frozen=True, eq=False, dict=True):
@@ -62,9 +48,9 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
 
     def traffic(self, fusion: Site) -> Traffic:
         """Return the bytes that a fusion instruction moves. Raises UncountableError."""
-        state = _NOTHING_CARRIED
+        state = NOTHING_CARRIED
         if self._partly:
-            state = _find_carried_state(self.computation, fusion.instruction)
+            state = find_carried_state(self.computation, fusion.instruction)
         read = sum(
             self.parameter_read(parameter)
             for number, parameter in enumerate(self.computation.parameters)
@@ -87,14 +73,18 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
         return self.known[name]
 
     def _read(self, value: str, shape: Shape) -> int:
-        if not self.sizes.operand(shape):
+        size = self.sizes.operand(shape)
+        if not size:
             return 0
-        total, shared = 0, False
+        total, demanded, shared, seen = 0, 0, False, set[str]()
         for user, name in self._users(value):
+            if self._partly and user.opcode in _BY_ELEMENT:
+                demanded += self._on_demand(user, size, shape, seen)
+                continue
             cost, shares = self._read_by(user, name, shape)
             total += 0 if shares and shared else cost
             shared = shared or shares
-        return total
+        return total + (0 if shared else min(size, demanded))
 
     def _read_by(self, user: Instruction, value: str, whole: Shape) -> tuple[int, bool]:
         """Return the bytes that one user reads, and whether similar users share that read."""
@@ -114,7 +104,7 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
         if user.opcode in _SLICES:
             return self._sliced(user, whole)
         if user.opcode == "gather" and self._partly:
-            return self.sizes.part(user.shape, whole)
+            return self._part(user.shape, whole)
         if user.opcode == "scatter" and self._partly:
             return self._updates(user, whole)
         return self._updated(user, whole) if user.opcode == _UPDATE else None
@@ -142,7 +132,43 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
 
     def _sliced(self, part: Instruction, whole: Shape, deepest: int = _DEEPEST) -> int:
         """Return the bytes that a slice reads of a buffer: of slices in a row the last one."""
-        return self._needed(part, self.sizes.part(part.shape, whole), whole, deepest)
+        return self._needed(part, self._part(part.shape, whole), whole, deepest)
+
+    def _part(self, part: Shape, whole: Shape) -> int:
+        """Return the bytes of as many elements of a buffer as a part of it has.
+
+        A convert between the two has given the part another element type.
+        """
+        if self._partly and part.element_type != whole.element_type:
+            part = parse_shape(part.text.replace(part.element_type, whole.element_type, 1))
+        return self.sizes.part(part, whole)
+
+    def _on_demand(self, value: Instruction, own: int, whole: Shape, seen: set[str]) -> int:
+        """Return the bytes read of a buffer for a value that is computed of it by element.
+
+        Elements that no slice or gather takes are not computed, so their operands are not read.
+        """
+        waiting, total = [value], 0
+        for node in waiting:
+            users = self._by_operand.get(node.name, ())
+            if not users or node is self.computation.root:
+                return own
+            for user in users:
+                if user.name in seen:
+                    continue
+                seen.add(user.name)
+                if user.opcode in _BY_ELEMENT or user.opcode in REARRANGEMENTS:
+                    waiting.append(user)
+                elif _takes_elements(user, node.name):
+                    total += self._taken(user, whole)
+                else:
+                    return own
+        return min(own, total)
+
+    def _taken(self, part: Instruction, whole: Shape) -> int:
+        if part.opcode == "gather":
+            return self._part(part.shape, whole)
+        return self._sliced(part, whole)
 
     def _needed(
         self, value: Instruction, own: int, whole: Shape, deepest: int, *, in_place: bool = False
@@ -156,7 +182,11 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
         if not (self._partly and deepest and users) or value is self.computation.root:
             return own
         total = 0
+        seen = set[str]()
         for user in users:
+            if user.opcode in _BY_ELEMENT:
+                total += self._on_demand(user, own, whole, seen)
+                continue
             if user.operands.count(value.name) > 1 or user.operands[0] != value.name:
                 return own
             if user.opcode in REARRANGEMENTS:
@@ -165,7 +195,7 @@ class Fused(Struct, frozen=True, eq=False, dict=True):
             elif user.opcode in _SLICES:
                 total += self._sliced(user, whole, deepest - 1)
             elif user.opcode == "gather":
-                total += self.sizes.part(user.shape, whole)
+                total += self._part(user.shape, whole)
             elif user.opcode == _UPDATE and in_place:
                 total += self._updated(user, whole, deepest - 1)
             else:
@@ -306,48 +336,13 @@ def _arrays(shape: Shape, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[in
         yield path, shape
 
 
+def _takes_elements(user: Instruction, value: str) -> bool:
+    """Return whether a user reads, of a value, only those elements that its result has."""
+    takes = user.opcode in (*_SLICES, "gather")
+    return takes and user.operands[0] == value and user.operands.count(value) == 1
+
+
 def _is_simple(computation: Computation, parameter: Instruction) -> bool:
     """Return whether the root is without operands or takes the parameter first."""
     root = computation.root
     return root is not None and (not root.operands or root.operands[0] == parameter.name)
-
-
-def _find_carried_state(computation: Computation, fusion: Instruction) -> CarriedState:
-    """Return the parameters and results of a fusion that are the state of such a collective."""
-    pieces = {line.name for line in computation.instructions if _is_piece(line)}
-    root = computation.root
-    if not pieces or root is None:
-        return _NOTHING_CARRIED
-    begins = _ASYNC_START in root.attributes_text
-    passed = {number for _, number in _aliases(fusion)}
-    read = {name for piece in pieces for name in computation.by_name[piece].operand_names}
-    state = {
-        number
-        for number, parameter in enumerate(computation.parameters)
-        if (number in passed or parameter.name in read)
-        and all(_carries(user, pieces, root) for user in computation.users.get(parameter.name, ()))
-    }
-    results = {path for path, number in _aliases(fusion) if number in state}
-    if begins:
-        return CarriedState(frozenset(), frozenset(results))
-    if root.opcode == "tuple":
-        results |= {(at,) for at, name in enumerate(root.operand_names) if name in pieces}
-    return CarriedState(frozenset(state), frozenset(results))
-
-
-def _is_piece(line: Instruction) -> bool:
-    chained = "chain_id=" in line.attributes.get("frontend_attributes", "")
-    return chained and line.opcode in _COLLECTIVES
-
-
-def _carries(user: Instruction, pieces: set[str], root: Instruction) -> bool:
-    """Return whether a user is the collective, or only passes its state on."""
-    passes = user is root and (root.opcode == "tuple" or _ASYNC_COMPUTATION in root.attributes_text)
-    return user.name in pieces or passes
-
-
-def _aliases(fusion: Instruction) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Yield the results that are given in the memory of an operand, with its number."""
-    written = fusion.attributes.get("output_to_operand_aliasing", "")
-    for match in _ALIAS.finditer(written):
-        yield tuple(int(word) for word in match[1].split(",") if word.strip()), int(match[2])

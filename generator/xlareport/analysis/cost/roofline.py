@@ -122,6 +122,26 @@ def time_of_runs(cost: InstructionCost, device: Device) -> float:
     return least.seconds * cost.counted if least is not None else 0.0
 
 
+class UnmodeledCollectives(Struct, frozen=True):
+    """The collectives of which the roofline time has nothing but their memory accesses."""
+
+    count: int
+    reason: str
+    """Why no time is known of the first one."""
+
+
+def count_unmodeled(cost: ModuleCost, device: Device) -> UnmodeledCollectives | None:
+    """Count the collectives that send data in no modeled time, such as between cores of a chip."""
+    times = (
+        [model_time(collective, device) for collective in instruction.traffic]
+        for instruction in cost.instructions.values()
+        if instruction.traffic and instruction.counted
+    )
+    reasons = [next((time.reason for time in parts if time.seconds is None), "") for parts in times]
+    unknown = [reason for reason in reasons if reason]
+    return UnmodeledCollectives(len(unknown), unknown[0]) if unknown else None
+
+
 def measure_on_chip_share(cost: ModuleCost) -> float:
     """Return the part, 0 to 1, of the bytes accessed that does not go through the device memory."""
     kernels = [instruction for instruction in cost.instructions.values() if not instruction.fused]

@@ -21,7 +21,12 @@ from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.heavy import HeavyInstruction, list_heavy
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_recomputed
-from xlareport.analysis.cost.roofline import estimate_asynchronous_time, measure_on_chip_share
+from xlareport.analysis.cost.roofline import (
+    UnmodeledCollectives,
+    count_unmodeled,
+    estimate_asynchronous_time,
+    measure_on_chip_share,
+)
 from xlareport.analysis.cost.time_basis import BY_CYCLES, ROOFLINE, CompilerCycles, sum_cycles
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_builder import report_memory
@@ -101,6 +106,8 @@ class CostReport(Struct, frozen=True):
     source: SourceReport
     without_cycles: tuple[tuple[str, int], ...] = ()
     """Scatters, sorts, gathers and custom fusions without estimated cycles, and how many."""
+    unmodeled_collectives: UnmodeledCollectives | None = None
+    """Collectives of which it has no time on links, such as those between cores of a chip."""
     restored_op_names: int = 0
     """Instructions without op_name in the final snapshot that have their history's."""
 
@@ -160,6 +167,7 @@ def report_cost(
         without_cycles=list_without_cycles(hlo, cost),
         on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
         asynchronous_seconds=estimate_asynchronous_time(hlo, cost, device),
+        unmodeled_collectives=count_unmodeled(cost, device),
         heaviest=tuple(list_heavy(hlo, cost, device, _ROWS, served)),
         loops=tuple(list_loops(hlo, cost, device)),
         uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],

@@ -5,7 +5,8 @@ appears if writing and reading the parts takes longer than the roofline time of 
 and 2% or more of the module. Each kernel that adds them reads all parts. One that also reads other
 arrays would read the unsplit result instead: this is subtracted. If the tile (in the
 backend_config) and the number of multiprocessors are known, the time of the unsplit matmul includes
-multiprocessors that would be idle. Otherwise the finding says that this is not counted.
+multiprocessors that would be idle. Otherwise the finding says that this is not counted. The L2
+cache is not modeled: parts that stay in it cost less.
 """
 
 from collections.abc import Iterator, Sequence
@@ -139,7 +140,7 @@ def _finding(case: Case, products: Sequence[_Split], split: int, seconds: float)
         evidence=(
             f"{count} ({names}): "
             f"{units.byte_size(written)} of partial sums are written and read again. Without the "
-            f"split, {bound}{case.time_words(seconds)}, is saved.{padding}{tiles}"
+            f"split, {bound}{case.time_words(seconds)}, is saved.{padding}{tiles}{_CACHE}"
         ),
         suggestion=(
             "Autotune on the device that runs it, or switch the rewrite off with "
@@ -157,6 +158,9 @@ _PADDED = (
     " Operands are padded: where this is for the split, the time of padding is saved too, and is "
     "not counted."
 )
+
+
+_CACHE = " The L2 cache is not modeled: partial sums that stay in it cost less."
 
 
 def _unsplit_seconds(case: Case, cost: InstructionCost, size: int, parts: int) -> float:

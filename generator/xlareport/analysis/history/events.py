@@ -16,6 +16,7 @@ from xlareport.analysis.history.continued import (
 from xlareport.analysis.history.given_results import GivenResult
 from xlareport.analysis.history.inserted_work import inserted_before
 from xlareport.analysis.history.operand_types import operand_types
+from xlareport.analysis.history.regrouped_operands import regrouped_operands
 from xlareport.analysis.history.scattered_updates import scattered_updates
 from xlareport.analysis.matching.account.fused import outermost
 from xlareport.analysis.matching.search.pairing import (
@@ -187,7 +188,8 @@ def events_between(
     inserted = inserted_before(matching, places[1]) if pairing is not None else ""
     body = changed_body(matching, *places)
     given = branch_operands(matching, *places) or scattered_updates(matching, *places)
-    read = _together(operand_types(matching, *places), given, inserted, body)
+    regrouped = regrouped_operands(matching, *places)
+    read = _together(operand_types(matching, *places), given, inserted, body, regrouped)
     also = tuple(matching.taken_over(places[1]))
     if also:
         names = first_few([f"%{place.instruction}" for place in also], _MOST_NAMES)
@@ -196,12 +198,15 @@ def events_between(
             sources=(*pairing_event.sources, *also)
         )
     if read and pairing_event is None:
-        grade = Grade.MATCHED if inserted or body or also else Grade.EXACT
+        is_exact = not (inserted or body or also or regrouped)
+        grade = Grade.EXACT if is_exact else Grade.MATCHED
         sources = (*places[:1], *also)
         yield HistoryEvent(number, Event.CHANGED, places[1], sources, places[1:], grade, read)
     elif pairing_event is not None and read:
         event = Event.CHANGED if pairing_event.event is Event.RENAMED else pairing_event.event
-        known = weakest((pairing_event.confidence, Grade.MATCHED if body else Grade.EXACT))
+        known = weakest(
+            (pairing_event.confidence, Grade.MATCHED if body or regrouped else Grade.EXACT)
+        )
         why = _together(pairing_event.why, read)
         yield pairing_event._replace(event=event, confidence=known, why=why)
     elif pairing_event is not None:

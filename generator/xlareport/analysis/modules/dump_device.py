@@ -13,7 +13,7 @@ from xlareport.dump.content_digests import RunEach
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.reader_table import DEVICE_WORDS
 
-_MOST = 500
+MOST_COMPARED = 500
 """Modules whose descriptions are compared, from the first on."""
 _LARGEST = 1_000_000
 """Bytes of a description that is read."""
@@ -40,15 +40,16 @@ def words_of_device(
 ) -> str:
     """Return the texts of a module that names the device, if all that name one name the same.
 
-    Empty where they differ, or where each module has a name of its own. `run` is `map`, or one that
-    spreads the reading of files over workers.
+    Of more than `MOST_COMPARED` that name one, the first are compared. Empty where they differ, or
+    where each module has a name of its own. `run` is `map`, or one that spreads the reading of
+    files over workers.
     """
     every: list[DeviceFiles] = []
     is_missing = False
     for module in modules:
         naming = device_files(module, cost_options)
         is_missing |= naming is None
-        if naming is not None and len(every) < _MOST:
+        if naming is not None and len(every) < MOST_COMPARED:
             every.append(naming)
     texts = list(_texts(every, run)) if is_missing else []
     devices = [named_device(text, cost_options) for text in texts]

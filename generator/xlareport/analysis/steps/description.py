@@ -135,7 +135,7 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
         members.sort(
             key=lambda group: (
                 not group.is_tiling,
-                _group_weight(group),
+                _weight_within(group),
                 heaviness_of_change(group.opcodes),
             ),
             reverse=True,
@@ -225,6 +225,15 @@ def _group_weight(group: ChangeGroup) -> float:
     if group.is_in_loop and group.opcodes[0] != "constant":
         return words_of_kinds()[Kind.SUNK].importance * heaviness_of_change(group.opcodes)
     return words_of_kinds()[group.kind].importance * _heaviness(group) * group.count
+
+
+def _weight_within(group: ChangeGroup) -> float:
+    """Return how much a group matters among those of its kind.
+
+    Of what was reordered, collectives are named first, then what can hide them, however many.
+    """
+    ordered = group.kind is Kind.REORDERED
+    return heaviness_of_change(group.opcodes) if ordered else _group_weight(group)
 
 
 def _heaviness(group: ChangeGroup) -> float:
@@ -341,7 +350,8 @@ def _uncalled(uncalled: UncalledComputations) -> str:
     count = units.plural(uncalled.computations, "computation")
     instructions = units.plural(uncalled.instructions, "instruction")
     has = "have" if several else "has"
-    return f"{count} of {instructions} {has} no live callers after the step."
+    new = f", {uncalled.leftovers:,} of them new," if uncalled.leftovers else ""
+    return f"{count} of {instructions}{new} {has} no live callers after the step."
 
 
 def _sentence(words: str) -> str:

@@ -56,7 +56,7 @@ def compare_operands(
         return {}
     read = [_operand(here, text) for text in old.operands]
     reads = [_operand(there, text) for text in new.operands]
-    inside = _taken_in(matching, new, read)
+    inside = _taken_in(matching, there, new, read)
     if inside or len(read) != len(reads):
         return {Kind.OPERANDS: _aligned(matching, read, reads, inside)}
     if old.opcode == "fusion" or _starts_loop(matching, there):
@@ -138,7 +138,9 @@ def _with_source(module: HloModule, operand: Operand) -> list[Operand]:
     return [operand, _operand(last.place, line.operands[0])]
 
 
-def _taken_in(matching: Matching, holder: Instruction, read: list[Operand]) -> list[Operand]:
+def _taken_in(
+    matching: Matching, there: Place, holder: Instruction, read: list[Operand]
+) -> list[Operand]:
     """Return the former operands of a fusion or call of which it contains the work now.
 
     Those that compute come first.
@@ -146,13 +148,16 @@ def _taken_in(matching: Matching, holder: Instruction, read: list[Operand]) -> l
     modules, known = (matching.before, matching.after), matching.after.by_name
     called = [name for _, name in holder.called if name in known and holder.opcode in _HOLDERS]
     inside = {*reachable(called, partial(called_by, modules[1]))}
-    taken = [was for was in read if not was.element and _is_inside(matching, was, inside)]
+    taken = [was for was in read if not was.element and _is_taken_in(matching, was, there, inside)]
     return sorted(taken, key=lambda was: is_literal(modules[0], was.place))
 
 
-def _is_inside(matching: Matching, was: Operand, inside: Collection[str]) -> bool:
-    partner = matching.partner_after(was.place)
-    return partner is not None and partner.computation in inside
+def _is_taken_in(matching: Matching, was: Operand, holder: Place, inside: Collection[str]) -> bool:
+    """Return whether an operand goes on inside of a fusion, or was a fusion merged into it."""
+    partner, pairing = matching.partner_after(was.place), matching.pairing_before(was.place)
+    merged = pairing is not None and pairing.relation is Relation.ABSORBED
+    merged = merged and pairing is not None and holder in pairing.after
+    return merged or (partner is not None and partner.computation in inside)
 
 
 def _aligned(
@@ -168,14 +173,20 @@ def _aligned(
     count = units.plural(len(reads), "operand")
     words = [f"uses {count} instead of {len(read)}"] * (len(reads) != len(read))
     if inside:
-        names = [f"%{operand_name(was)}" for was in inside]
-        more = [f"{len(names) - _NAMED} more"] * (len(names) > _NAMED)
-        words.insert(0, f"takes in {english.listing(names[:_NAMED] + more)}")
+        words.insert(0, f"takes in {_listed(inside)}")
     words += _first_few([instead(was, now) for was, now in same])
     lost = [was for was in gone if was not in known[0]]
     words += _first_few([_lost(matching, was, reads) for was in lost])
-    words += _first_few([f"also %{operand_name(now)}" for now in left if now not in known[1]])
+    new = [now for now in left if now not in known[1]]
+    words += [f"newly reads {_listed(new)}"] * bool(new)
     return ", ".join(words)
+
+
+def _listed(operands: Sequence[Operand]) -> str:
+    """Return `%a, %b and 3 more`."""
+    names = [f"%{operand_name(operand)}" for operand in operands]
+    more = [f"{len(names) - _NAMED:,} more"] * (len(names) > _NAMED)
+    return english.listing(names[:_NAMED] + more)
 
 
 def _lost(matching: Matching, was: Operand, reads: list[Operand]) -> str:

@@ -32,6 +32,8 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     groups = every[kind]
     if kind is Kind.ABSORBED:
         return _absorbed(groups, every.get(Kind.FUSED, ()))
+    if kind is Kind.CLONED:
+        return _cloned(groups, every.get(Kind.FUSED, ()))
     if kind in _WITH_RESULT:
         return _WITH_RESULT[kind](groups)
     words = words_of_kinds()[kind]
@@ -41,7 +43,7 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     adjective = "dead" if kind is Kind.DEAD else ""
     message = f"{verb} {wording.counted(count_by_opcode(groups, side), adjective)}"
     if kind in _TOGETHER:
-        return message + _with_members(_TOGETHER[kind], groups)
+        return message + _with_members(_TOGETHER[kind], groups, every.get(Kind.CLONED, ()))
     return message
 
 
@@ -49,14 +51,17 @@ _TOGETHER = {Kind.EXPANDED: "into", Kind.FUSED: "from", Kind.OUTLINED: "from"}
 _CALL, _LOOP = "call", "while"
 
 
-def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
+def _with_members(
+    preposition: str, groups: Sequence[ChangeGroup], cloned: Sequence[ChangeGroup]
+) -> str:
     """Return how many instructions new fusions or calls were made from, or came of former ones.
 
     A fusion may hold a copy of what another one holds, too; that counts once. What stays outside
-    is counted apart.
+    is counted apart, and not where it is told as cloned.
     """
-    copied = len(set().union(*(group.copied for group in groups)))
-    members = _count_involved(groups) - copied
+    outside = frozenset[Place]().union(*(group.copied for group in groups))
+    originals = {change.before for group in cloned for change in group.changes}
+    copied, members = len(outside - originals), _count_involved(groups) - len(outside)
     counted = units.plural(copied, "other" if members else "instruction")
     parts = [
         units.plural(members, "instruction") if members else "",
@@ -146,11 +151,18 @@ def _combined(groups: Sequence[ChangeGroup]) -> str:
     return f"combined {of_calls}{wording.counted(list(counts.items()))} into {wholes:,}"
 
 
-def _cloned(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many instructions were cloned, and into how many clones if more."""
+def _cloned(groups: Sequence[ChangeGroup], new: Sequence[ChangeGroup]) -> str:
+    """Return how many instructions were cloned, into how many clones if more, and how many fused.
+
+    What a new fusion holds is counted with it: a producer is fused into each of its consumers.
+    """
     counts = count_by_opcode(groups, BEFORE)
     clones = sum(group.count for group in groups)
-    more = f" ({clones:,} clones)" if clones > sum(count for _, count in counts) else ""
+    held = frozenset[Place]().union(*(group.involved - group.copied for group in new))
+    fused = len({change.before for group in groups for change in group.changes} & held)
+    parts = [f"{clones:,} clones"] * (clones > sum(count for _, count in counts))
+    parts += [f"{fused:,} of the originals {'was' if fused == 1 else 'were'} fused"] * bool(fused)
+    more = f" ({'; '.join(parts)})" if parts else ""
     return f"{_peeled(groups)}cloned {wording.counted(counts)}{_into_loops(groups)}{more}"
 
 
@@ -316,7 +328,6 @@ def _unused(groups: Sequence[ChangeGroup]) -> str:
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.ASYNC: _asynchronous,
     Kind.CARRIED: detail_phrases.carried,
-    Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,
     Kind.CONFIG: attribute_phrases.configured,
     Kind.COPIED: computation_phrases.copied,

@@ -249,6 +249,8 @@ class UncalledComputations(Struct, frozen=True):
 
     computations: int = 0
     instructions: int = 0
+    leftovers: int = 0
+    """How many of these instructions the step added: they are told as leftovers, too."""
 
 
 def count_uncalled(matching: Matching, changes: Iterable[Change]) -> UncalledComputations:
@@ -261,12 +263,12 @@ def count_uncalled(matching: Matching, changes: Iterable[Change]) -> UncalledCom
         for change in changes
         if change.after and change.kind is Kind.LEFTOVER
     )
-    sizes = [
-        len(computation.instructions)
+    sizes = {
+        computation.name: len(computation.instructions)
         for computation in matching.after.computations
         if computation.name in lost and added[computation.name] < len(computation.instructions)
-    ]
-    return UncalledComputations(len(sizes), sum(sizes))
+    }
+    return UncalledComputations(len(sizes), sum(sizes.values()), sum(added[name] for name in sizes))
 
 
 def with_leftovers(matching: Matching, changes: Iterable[Change]) -> list[Change]:

@@ -17,6 +17,8 @@ _TILES = re.compile(r"T\([^()]*\)|(?<=\))\([^()]*\)")
 """Each tile of `T(8,128)(4,1)`."""
 _IN_NAME = re.compile(r"%[\w.\-]*")
 """What is up to a place in a name."""
+_NAMES = re.compile(r"\{%[\w.\-]+(?:, %[\w.\-]+)*\}")
+"""A list of instructions, such as control predecessors."""
 _SHORT = 60
 _LEAD = 12
 """Characters that both texts share and that are shown, before the first that differs."""
@@ -239,4 +241,15 @@ def _shortened(text: str) -> str:
     kept = text[: _SHORT - 1]
     name = kept.rfind("%")
     is_cut = name > 0 and _IN_NAME.fullmatch(text, name, _SHORT) is not None
-    return f"{kept[:name] if is_cut else kept}…"
+    return _listed(text, kept, name, is_cut=is_cut) or f"{kept[:name] if is_cut else kept}…"
+
+
+def _listed(text: str, kept: str, name: int, *, is_cut: bool) -> str:
+    """Return a list of instructions, `{%a, %b and 3 more}`, cut at a name; '' of other texts."""
+    if _NAMES.fullmatch(text) is None:
+        return ""
+    whole = kept[: name if is_cut else text.rfind("%", 0, len(kept) + 1)].rstrip(", ")
+    left = text.count("%") - whole.count("%")
+    if whole == "{":
+        return f"{{{units.plural(left, 'instruction')}}}"
+    return f"{whole} and {left:,} more}}"

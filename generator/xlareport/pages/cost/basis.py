@@ -25,6 +25,19 @@ def on_chip_spaces(cost: CostReport) -> str:
     )
 
 
+def describe_unmodeled(cost: CostReport) -> str:
+    """Return a sentence on collectives without a modeled time; empty without any."""
+    unmodeled = cost.unmodeled_collectives
+    if unmodeled is None:
+        return ""
+    count = units.plural(unmodeled.count, "collective")
+    have, their = ("has", "its") if unmodeled.count == 1 else ("have", "their")
+    return (
+        f" {count} {have} no modeled time on links ({unmodeled.reason}): the roofline time has "
+        f"{their} memory accesses only."
+    )
+
+
 def describe_on_chip(cost: CostReport) -> str:
     """Return a sentence on what the roofline time leaves out; empty where that is little."""
     if cost.on_chip_share < _LEAST_ON_CHIP:

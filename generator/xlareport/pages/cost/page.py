@@ -10,10 +10,11 @@ from xlareport.analysis.cost.rematerialization import RecomputedFlops
 from xlareport.analysis.cost_report.cost_report import CostReport
 from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.modules.dump_device import MOST_COMPARED
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation
 from xlareport.pages.collectives.page import describe_collectives
-from xlareport.pages.cost.basis import describe_cycles, on_chip_spaces
+from xlareport.pages.cost.basis import describe_cycles, describe_unmodeled, on_chip_spaces
 from xlareport.pages.cost.roofline_chart import roofline, roofline_words
 from xlareport.pages.cost.tables import cycle_columns, estimate_columns, tabulate_costs
 from xlareport.pages.cost.treemap import treemap, treemap_words
@@ -143,8 +144,8 @@ _DEVICES = {
         "faster. Peak rates are the vendor's."
     ),
     "others": (
-        "This module does not name a device; all modules of the dump that name one name this. "
-        "Peak rates are the vendor's."
+        "This module does not name a device; all modules of the dump that name one, of which at "
+        f"most {MOST_COMPARED} are compared, name this. Peak rates are the vendor's."
     ),
     "chosen": "Device set by `--device`; the dump may be for another.",
     "guessed": (
@@ -185,7 +186,8 @@ def _lead(cost: CostReport) -> str:
     return (
         f"Roofline time: {units.seconds(cost.seconds)} per module execution on {where}, the sum "
         "of all instructions (excludes launch overhead)"
-        f"{_asynchronous(cost)}. Not measured.{_waits(cost)}{partly}{on_chip_spaces(cost)}"
+        f"{_asynchronous(cost)}. Not measured.{_waits(cost)}{partly}{describe_unmodeled(cost)}"
+        f"{on_chip_spaces(cost)}"
     )
 
 

@@ -273,6 +273,13 @@ def test_a_copy_that_a_fusion_takes_along_with_its_reader_is_a_clone(read: Read)
     assert pairing.before == (Place("main", "rows.1"),)
 
 
+def test_a_copy_in_a_fusion_to_another_layout_is_no_clone(read: Read) -> None:
+    other = _ROWS_FUSED_APART.replace("%rows.2 = f32[4,8]{1,0}", "%rows.2 = f32[4,8]{1,0:T(4,8)}")
+    pairing = match(read(_ROWS), read(other)).pairing_after(Place("fused", "rows.2"))
+    assert pairing is not None
+    assert pairing.relation is Relation.ADDED
+
+
 SUMMED = """
 %sum (s: f32[], t: f32[]) -> f32[] {
   %s = f32[] parameter(0)

@@ -176,6 +176,8 @@ class Additions:
         source = self._equal(node)
         if source is None or not does_the_same(source, node) or not same_type(source, node):
             return None
+        if opcode == "copy" and not _has_layout_of(node, source):
+            return None  # what a copy is for is the layout
         repeats = opcode == "broadcast" and not node.constant
         of_another = (repeats or opcode in REARRANGEMENTS) and origin(source) != origin(node)
         beside = source.frame.number == node.frame.number
@@ -360,6 +362,13 @@ def _reasons_by_loops(node: Node) -> Iterator[tuple[Grade, str]]:
 def _is_fused_copy(node: Node) -> bool:
     """Return whether a node is a copy in a fusion, where none is put: it came with its reader."""
     return is_fused(node) and node.instruction.opcode == "copy"
+
+
+def _has_layout_of(node: Node, source: Node) -> bool:
+    """Return whether a node has the layout of one before, or that of its counterpart."""
+    known = [source, *([source.partner] if source.partner is not None else [])]
+    layouts = {other.instruction.shape.layout for other in known}
+    return node.instruction.shape.layout in layouts
 
 
 def _element_taken(node: Node, reader: Node) -> int | None:

@@ -5,6 +5,10 @@ from collections.abc import Hashable
 from xlareport.analysis.matching.search.nodes import is_fused, origin
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.values import UNKNOWN
+
+_LEFT_OPEN = frozenset({"parameter"})
+"""Operands that stand for any others."""
 
 
 class CopiesByName:
@@ -26,20 +30,38 @@ class CopiesByName:
             self._by_name = self._names()
         nodes = self._by_name.get(self._name(node, _head(node.instruction.name)), [])
         known = nodes[0] if len(nodes) == 1 and (nodes[0].kept or not is_called) else None
-        return known if known is not None and self._reads_alike(known, node) else None
+        return known if known is not None and self._may_be_original(known, node) else None
+
+    def _may_be_original(self, known: Node, node: Node) -> bool:
+        """Return whether two nodes read and call alike, and neither is part of the other."""
+        calls = not known.instruction.called or self._calls_alike(known, node)
+        return calls and self._reads_alike(known, node)
+
+    def _calls_alike(self, known: Node, node: Node) -> bool:
+        """Return whether two nodes call equal work, and the known one does not call the other."""
+        ours, theirs = known.instruction.called, node.instruction.called
+        inside = node.frame.computation.name in {name for _, name in ours}
+        old, new = self._search.contents
+        pairs = zip(ours, theirs, strict=False)
+        equal = (old.of(call) == new.of(now) != UNKNOWN for (_, call), (_, now) in pairs)
+        return not inside and len(ours) == len(theirs) and all(equal)
 
     def _reads_alike(self, original: Node, node: Node) -> bool:
         """Return whether two nodes have operands with the same opcodes, as far as known.
 
-        The arguments of a computation without callers are not known.
+        The arguments of a computation without callers are not known. A copy is of its own layout,
+        and of the value that it reads: a new one before another value is put there for that.
         """
+        if node.instruction.opcode == "copy" and not _same_layout(original, node):
+            return False
         sides = (self._search.before, original), (self._search.after, node)
         read = [
             [operand.instruction.opcode for operand, _ in side.graph.operands(node)]
             for side, node in sides
         ]
         pairs = zip(*read, strict=False)
-        same = all(old == new or "parameter" in (old, new) for old, new in pairs)
+        known = _LEFT_OPEN if node.instruction.opcode != "copy" else frozenset[str]()
+        same = all(old == new or not known.isdisjoint((old, new)) for old, new in pairs)
         return same and len(read[0]) == len(read[1])
 
     def _names(self) -> dict[Hashable, list[Node]]:
@@ -60,6 +82,10 @@ class CopiesByName:
     def _name(self, node: Node, name: str) -> Hashable:
         form = self._search.forms.of(node.instruction)
         return (name, form.opcode, form.shape, origin(node))
+
+
+def _same_layout(original: Node, node: Node) -> bool:
+    return original.instruction.shape.layout == node.instruction.shape.layout
 
 
 def _head(name: str) -> str:

@@ -9,7 +9,7 @@ from xlareport.analysis.matching.account.expansions import expansions
 from xlareport.analysis.matching.account.fused import ALONE
 from xlareport.analysis.matching.account.repeated_parts import add_repeated_parts
 from xlareport.analysis.matching.account.words import in_halves
-from xlareport.analysis.matching.search.nodes import place_of
+from xlareport.analysis.matching.search.nodes import place_of, read_at
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import Reason, WithUser
 from xlareport.analysis.matching.search.search import Search
@@ -50,6 +50,8 @@ def with_expansions(
         if any(id(new[part]) in expanded for part in (result, *parts) if part in new):
             continue
         known = gone.get(node) or partner.get(place_of(node))
+        if _is_scattered(node) or _is_scattered(read_at(search.before, node, 0)):
+            continue
         if known is not None and known.relation in _EXPANDABLE and _is_of_one(known):
             nodes = (result, *parts, *_in_loops(search, (result, *parts), homes))
             itself = _itself(node, nodes)
@@ -69,6 +71,19 @@ def with_expansions(
     rest = [pairing for pairing in pairings if id(pairing) not in expanded]
     _name_expanded_users(rest, (*rest, *partner.values()))
     return rest
+
+
+def _is_scattered(node: Node | None) -> bool:
+    """Return whether a node is an all-reduce that became a reduce-scatter, with moves around it.
+
+    It was not expanded into these, nor was the slice that took a device's share of its result.
+    """
+    partner = None if node is None else node.partner
+    became = "" if partner is None else partner.instruction.opcode
+    return node is not None and (node.instruction.opcode, became) == _SCATTERED
+
+
+_SCATTERED = ("all-reduce", "reduce-scatter")
 
 
 def _name_expanded_users(pairings: Iterable[Pairing], every: Iterable[Pairing]) -> None:

@@ -316,6 +316,15 @@ def read_behind_moves(side: Side, node: Node) -> Node | None:
     return read
 
 
+def value_behind_moves(side: Side, node: Node) -> int:
+    """Return the number of the value that a node reads first, behind what only moves elements."""
+    operands = side.graph.operands(node)[:1]
+    for _ in range(2 * _MOST_MOVES):
+        if operands and operands[0][0].instruction.opcode in REARRANGEMENTS:
+            operands = side.graph.operands(operands[0][0])[:1] or operands
+    return side.value_of(operands[0]) if operands else UNKNOWN
+
+
 def as_many(search: Search, nodes: list[Node], others: list[Node]) -> tuple[list[Node], list[Node]]:
     """Return both, without reductions of single elements, which passes remove, if counts differ."""
     if len(nodes) == len(others):

@@ -361,6 +361,42 @@ def test_each_of_two_sums_in_a_row_becomes_the_reduce_scatter_in_its_place(read:
         assert matching.partner_after(Place("main", f"share.{number}")) is None
 
 
+_SECOND_DIMENSION = """
+%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[6,8], i: s32[]) -> f32[6,4] {
+  %a = f32[6,8]{1,0} parameter(0)
+  %i = s32[] parameter(1)
+  %zero = s32[] constant(0)
+  %bitcast.1 = f32[6,8]{1,0} bitcast(%a)
+  %sum.1 = f32[6,8]{1,0} all-reduce(%bitcast.1), replica_groups={{0,1}}, to_apply=%add
+  %share.1 = f32[6,4]{1,0} dynamic-slice(%sum.1, %zero, %i), dynamic_slice_sizes={6,4}
+  ROOT %out = f32[6,4]{1,0} negate(%share.1)
+}
+"""
+_FIRST_DIMENSION = """  %copy.1 = f32[6,8]{0,1} copy(%bitcast.1)
+  %turned.1 = f32[8,6]{1,0} bitcast(%copy.1)
+  %part.1 = f32[4,6]{1,0} reduce-scatter(%turned.1), replica_groups={{0,1}}, dimensions={0}, to_apply=%add
+  %back.1 = f32[6,4]{0,1} bitcast(%part.1)
+  %copy.2 = f32[6,4]{1,0} copy(%back.1)
+  ROOT %out = f32[6,4]{1,0} negate(%copy.2)
+}
+"""  # noqa: E501 - lines as XLA writes them
+
+
+def test_an_all_reduce_becomes_a_reduce_scatter_of_its_transposed_operand(read: Read) -> None:
+    """What `reduce-scatter-legalizer` does: a TPU scatters along the first dimension."""
+    after = _SECOND_DIMENSION.partition("  %sum.1 =")[0] + _FIRST_DIMENSION
+    pairing = match(read(_SECOND_DIMENSION), read(after)).pairing_before(at("sum.1"))
+    assert pairing is not None
+    assert (pairing.after, pairing.relation) == ((at("part.1"),), Relation.REPLACED)
+    assert "the share that %share.1 took" in str(pairing.reason)
+
+
 _OWN_SUMS = "".join(
     f"""%sum.{number} (x: f32[], y: f32[]) -> f32[] {{
   %x = f32[] parameter(0)

@@ -716,3 +716,44 @@ def test_a_convert_that_only_a_reduction_read_was_moved_past_it(read: Read) -> N
     made = step(before, after, "`tpu-reduce-rewriter`")
     words = " ".join((made.headline, *made.account))
     assert "`%wide` in `main` was moved past" in words
+
+
+_JOINED = """
+ENTRY %main (a: f32[4,1], b: f32[4,3]) -> (f32[4,4], f32[4,4]) {
+  %a = f32[4,1]{1,0} parameter(0)
+  %b = f32[4,3]{1,0} parameter(1)
+  %joined = f32[4,4]{1,0} concatenate(%a, %b), dimensions={1}
+  %sine = f32[4,4]{1,0} sine(%joined)
+  %reshape.1 = f32[4,4,1]{2,1,0} reshape(%sine)
+  %reshape.2 = f32[4,4]{1,0} reshape(%reshape.1)
+  %exp = f32[4,4]{1,0} exponential(%reshape.2)
+  %tan = f32[4,4]{1,0} tanh(%sine)
+  ROOT %out = (f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(%exp, %tan)
+}
+"""
+
+
+def _reshaped(name: str, size: int) -> str:
+    """Return six reshapes of a value in a row, the last of which has its dimensions."""
+    lines, source = [], name
+    for number in range(6):
+        dimensions, layout = (f"4,{size}", "{1,0}") if number % 2 else (f"4,{size},1", "{2,1,0}")
+        lines.append(f"  %{name}.{number} = f32[{dimensions}]{layout} reshape(%{source})\n")
+        source = f"{name}.{number}"
+    return "".join(lines)
+
+
+def test_a_concatenate_of_reshapes_many_times_of_the_old_operands_is_a_copy(read: Read) -> None:
+    again = """  %joined.2 = f32[4,4]{1,0} concatenate(%a.5, %b.5), dimensions={1}
+  %sine.2 = f32[4,4]{1,0} sine(%joined.2)
+  %exp = f32[4,4]{1,0} exponential(%sine.2)
+"""
+    kept, _, rest = _JOINED.partition("  %reshape.1")
+    after = (
+        f"{kept}{_reshaped('a', 1)}{_reshaped('b', 3)}{again}  %tan{rest.partition('  %tan')[2]}"
+    )
+    matching = match(read(_JOINED), read(after))
+    for name in ("joined", "sine"):
+        pairing = matching.pairing_after(_at(f"{name}.2"))
+        assert pairing is not None
+        assert pairing.before == (_at(name),)

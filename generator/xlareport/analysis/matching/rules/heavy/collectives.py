@@ -1,10 +1,16 @@
 """Rules for collectives that were combined, and for those split into a start and a done."""
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from xlareport.analysis.matching.search.nodes import Names, is_free, read_at, same_shape
+from xlareport.analysis.matching.search.nodes import (
+    Names,
+    is_free,
+    read_at,
+    same_shape,
+    value_behind_moves,
+)
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, opcode_of
 from xlareport.analysis.matching.sides.halves import (
@@ -16,9 +22,11 @@ from xlareport.analysis.matching.sides.halves import (
     wrapped_in_turn,
 )
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.analysis.matching.sides.values import UNKNOWN
 from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.hlo.shardings.device_groups import parse_groups, parse_pairs
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime.grouping import sole_pairs
 
 _COMBINED = frozenset({"all-gather", "all-reduce", "collective-permute", "reduce-scatter"})
 _FEWEST = 2
@@ -139,6 +147,12 @@ def scattered(search: Search) -> None:
         if len(node.instruction.operands) == 1:
             key = devices_of(node), search.after.values.read(node)[0]
             waiting.setdefault(key, deque()).append(node)
+    _pair_shares(search, waiting)
+    _pair_moved_shares(search, [node for node in scatters if is_free(node)])
+
+
+def _pair_shares(search: Search, waiting: Mapping[Hashable, deque[Node]]) -> None:
+    """Pair all-reduces with reduce-scatters of the same value, by its number and the devices."""
     shares: dict[Node, Node] = {}
     for node in search.before.open():
         share = _share_taken(search.before, node)
@@ -152,6 +166,33 @@ def scattered(search: Search) -> None:
             whole = shares[share] = queue.popleft()
             reason = f"it gives each device the share that %{share.instruction.name} took"
             search.link(node, whole, Grade.MATCHED, reason)
+
+
+def _pair_moved_shares(search: Search, scatters: list[Node]) -> None:
+    """Pair all-reduces with reduce-scatters of their operand in another form.
+
+    Where the backend scatters along the first dimension alone, a pass transposes the operand.
+    """
+    nodes = search.before.open() if scatters else ()
+    taken = ((node, _share_taken(search.before, node)) for node in nodes)
+    shares = {node: share for node, share in taken if share is not None}
+    ours = ((_moved_key(search.before, node, share), node) for node, share in shares.items())
+    theirs = ((_moved_key(search.after, node, node), node) for node in scatters)
+    for node, whole in sole_pairs(ours, theirs):
+        share = shares[node].instruction
+        reason = f"it gives each device the share that %{share.name} took, in another form"
+        search.link(node, whole, Grade.MATCHED, reason)
+
+
+def _moved_key(side: Side, node: Node, share: Node) -> Hashable:
+    """Return the value behind moves that is summed, over which devices, and the share's size.
+
+    None where the value has no number.
+    """
+    value = value_behind_moves(side, node)
+    shape = share.instruction.shape
+    known = value != UNKNOWN
+    return (devices_of(node), value, shape.element_type, shape.element_count) if known else None
 
 
 _SCATTERED = "reduce-scatter"

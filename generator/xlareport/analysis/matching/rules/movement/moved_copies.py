@@ -31,7 +31,8 @@ _LOWERED = REARRANGEMENTS | {"convert", "negate"}
 """Opcodes that are done to a result in the place of an operand."""
 _SUMS = MATRIX_PRODUCTS | {"reduce", "reduce-window"}
 """Opcodes whose result has elements that are combined of several ones of an operand."""
-_MOST_MOVES = 4
+_MOST_MOVES = 16
+"""Moves in a row: a pass that lays out an index adds and takes away dimensions again and again."""
 _MOST_PAIRS = 100
 _AGAIN = "a further copy, on moved data"
 _COPY = "a further copy"
