@@ -6,12 +6,13 @@ from functools import partial
 from xlareport.analysis.matching.search.pairing import Place, Relation
 from xlareport.analysis.matching.search.reasons import Past
 from xlareport.analysis.matching.search.result import Matching
-from xlareport.analysis.matching.sides.facts import called_by
+from xlareport.analysis.matching.sides.facts import TRANSPARENT, called_by
 from xlareport.analysis.steps.details import Difference, ReadPastMove
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.folding import is_literal
 from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.loop_elements import given_values
+from xlareport.analysis.steps.operand_chains import passing_chain, written_operand
 from xlareport.analysis.steps.operand_words import (
     SAME_TYPE,
     Operand,
@@ -32,13 +33,8 @@ from xlareport.runtime.whole_numbers import parse_whole_number
 
 _NAMED = 4
 """Operands that a change names at most."""
-_FARTHEST = 32
-"""Instructions in a row that hand a value on, and are looked behind."""
-_SAME_VALUE = frozenset({"bitcast", "copy", "get-tuple-element", "optimization-barrier", "reshape"})
-"""Opcodes that hand on what they read, in another form at most."""
 _COMPUTING = frozenset({"convolution", "dot", "reduce", "scatter", "sort"})
 """Opcodes of which the element type of an operand matters, apart from that of the result."""
-_HOLDERS = frozenset({"call", "fusion"})
 _IN_PARTS = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
 
 
@@ -54,8 +50,8 @@ def compare_operands(
     (here, old), (there, new) = before, after
     if old.operands == new.operands:
         return {}
-    read = [_operand(here, text) for text in old.operands]
-    reads = [_operand(there, text) for text in new.operands]
+    read = [written_operand(here, text) for text in old.operands]
+    reads = [written_operand(there, text) for text in new.operands]
     inside = _taken_in(matching, there, new, read)
     if inside or len(read) != len(reads):
         return {Kind.OPERANDS: _aligned(matching, read, reads, inside)}
@@ -110,7 +106,7 @@ def _is_derived_from(matching: Matching, was: Operand, now: Operand) -> bool:
     """Return whether an operand before read what continues as an operand after."""
     line = matching.before.find(*was.place)
     texts = () if line is None or was.element else line.operands
-    return any(_goes_on(matching, _operand(was.place, text), now) for text in texts)
+    return any(_goes_on(matching, written_operand(was.place, text), now) for text in texts)
 
 
 def _are_swapped(matching: Matching, read: list[Operand], reads: list[Operand]) -> bool:
@@ -131,11 +127,11 @@ def _is_moved_value(matching: Matching, was: Operand, now: Operand) -> bool:
 
 def _with_source(module: HloModule, operand: Operand) -> list[Operand]:
     """Return an operand, and what it is a transpose or, for a convolution, the reverse of."""
-    last = _chain(module, operand)[-1]
+    last = passing_chain(module, operand)[-1]
     line = None if last.element else module.find(*last.place)
     if line is None or line.opcode not in {"reverse", "transpose"}:
         return [operand]
-    return [operand, _operand(last.place, line.operands[0])]
+    return [operand, written_operand(last.place, line.operands[0])]
 
 
 def _taken_in(
@@ -146,7 +142,7 @@ def _taken_in(
     Those that compute come first.
     """
     modules, known = (matching.before, matching.after), matching.after.by_name
-    called = [name for _, name in holder.called if name in known and holder.opcode in _HOLDERS]
+    called = [name for _, name in holder.called if name in known and holder.opcode in TRANSPARENT]
     inside = {*reachable(called, partial(called_by, modules[1]))}
     taken = [was for was in read if not was.element and _is_taken_in(matching, was, there, inside)]
     return sorted(taken, key=lambda was: is_literal(modules[0], was.place))
@@ -241,11 +237,6 @@ def _is_duplicate(matching: Matching, was: Operand, now: Operand) -> bool:
     return are_duplicates(matching.before, was.place, known)
 
 
-def _operand(reader: Place, text: str) -> Operand:
-    name, _, element = text.partition("#")
-    return Operand(Place(reader.computation, name), element)
-
-
 def _goes_on(matching: Matching, was: Operand, now: Operand) -> bool:
     return matching.partner_after(was.place) == now.place and was.element == now.element
 
@@ -267,7 +258,7 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
         _is_passed(matching, was.place, now.place) or _has_passed(matching, was.place, now.place)
     ):
         return True
-    old, new = _chain(matching.before, was), _chain(matching.after, now)
+    old, new = passing_chain(matching.before, was), passing_chain(matching.after, now)
     copies = (operand.place for operand in new if not operand.element)
     if not was.element and any(_is_copy(matching, was.place, place) for place in copies):
         return True
@@ -347,45 +338,6 @@ def _continuing(matching: Matching, was: Operand, partner: Place) -> tuple[Opera
     if old is None or new is None or was.element or old.shape.elements:
         return (same,)
     return (same, Operand(partner, "0")) if len(new.shape.elements) == 1 else (same,)
-
-
-def _chain(module: HloModule, operand: Operand) -> list[Operand]:
-    """Return an operand and what it represents: behind moves, tuples, the roots of fusions."""
-    result = [operand]
-    for _ in range(_FARTHEST):
-        passing = behind(module, result[-1])
-        if passing is None:
-            break
-        result.append(passing)
-    return result
-
-
-def behind(module: HloModule, operand: Operand) -> Operand | None:
-    """Return the operand that passes its value on to an operand; None if it is computed there."""
-    place, line = operand.place, module.find(*operand.place)
-    if line is None:
-        return None
-    if line.opcode in _HOLDERS:
-        return _root_of(module, line, operand.element)
-    if line.opcode == "tuple" and operand.element:
-        number = parse_whole_number(operand.element)
-        known = number is not None and number < len(line.operands)
-        return _operand(place, line.operands[number]) if known and number is not None else None
-    if line.opcode not in _SAME_VALUE or operand.element or not line.operands:
-        return None
-    source = _operand(place, line.operands[0])
-    if line.opcode != "get-tuple-element":
-        return source
-    return None if source.element else Operand(source.place, line.attributes.get("index", ""))
-
-
-def _root_of(module: HloModule, holder: Instruction, element: str) -> Operand | None:
-    """Return the result of what a fusion or call calls."""
-    computation = module.callee(holder)
-    root = None if computation is None else computation.root
-    if computation is None or root is None:
-        return None
-    return Operand(Place(computation.name, root.name), element)
 
 
 def _is_part(matching: Matching, was: Place, now: Operand) -> bool:

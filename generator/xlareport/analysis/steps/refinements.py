@@ -16,8 +16,8 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.details import CopyPlace
 from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.analysis.steps.kinds import Kind
+from xlareport.analysis.steps.operand_chains import behind
 from xlareport.analysis.steps.operand_words import Operand
-from xlareport.analysis.steps.operands import behind
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
