@@ -3,7 +3,7 @@
 from tests.analysis.history.six_snapshots import Read
 
 from xlareport.analysis.history.events import Event
-from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.history.instruction import SnapshotSequence, TrailPoint
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import trace_subject
 from xlareport.analysis.history.trails import anchors_of, events_to
@@ -52,7 +52,10 @@ def test_no_trail_leads_from_what_a_subject_never_was(read: Read) -> None:
     known = SnapshotSequence([read(text) for text in (_CALLED, _INLINED, _MERGED)])
     anchors = anchors_of(0, [Place("main", "t")], ())
     assert anchors == {Place("main", "t"): 0}
-    assert events_to(known, 2, Place("main", "e.2"), anchors) is None
-    own = events_to(known, 2, Place("main", "t"), anchors)
+    apart = set[TrailPoint]()
+    assert events_to(known, 2, Place("main", "e.2"), anchors, apart) is None
+    assert {place.instruction for _, place in apart} == {"e", "e.2"}
+    assert events_to(known, 2, Place("main", "e.2"), anchors, apart) is None
+    own = events_to(known, 2, Place("main", "t"), anchors, apart)
     assert own is not None
     assert [event for event in own if event.event is not Event.FIRST] == []

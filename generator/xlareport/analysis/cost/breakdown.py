@@ -64,8 +64,10 @@ def divide_by_op(
     """
 
     def parts_of(computation: Computation, instruction: Instruction) -> PartShares:
-        ops = served.get((computation.name, instruction.name)) or (("", 1.0),)
-        return tuple((key(computation, instruction, op_name), share) for op_name, share in ops)
+        ops = served.get((computation.name, instruction.name))
+        if not ops:
+            return ((key(computation, instruction, ""), 1.0),)
+        return tuple([(key(computation, instruction, op_name), share) for op_name, share in ops])
 
     return divide(module, cost, parts_of, shares)
 
@@ -86,18 +88,21 @@ def divide(
             continue
         place = computation.name, instruction.name
         of_parts = _merged(parts_of(computation, instruction))
-        flops, transcendentals = _operations(instruction, instruction_cost)
-        columns = (
-            share_out(figure, of_parts) for figure in (shares.bytes[place], flops, transcendentals)
-        )
-        for (name, share), size, *operations in zip(of_parts, *columns, strict=True):
+        figures = (shares.bytes[place], *_operations(instruction, instruction_cost))
+        sizes, flops, transcendentals = [
+            share_out(figure, of_parts) if figure else () for figure in figures
+        ]
+        for number, (name, share) in enumerate(of_parts):
             part = parts.get(name)
             if part is None:
                 part = parts[name] = CostPart(name)
             part.seconds += share * shares.seconds[place]
-            part.bytes_accessed += size
-            part.flops += operations[0]
-            part.transcendentals += operations[1]
+            if sizes:
+                part.bytes_accessed += sizes[number]
+            if flops:
+                part.flops += flops[number]
+            if transcendentals:
+                part.transcendentals += transcendentals[number]
         _count(parts[main_op(of_parts)], instruction, instruction_cost)
     return tuple(sorted(parts.values(), key=_dearest))
 

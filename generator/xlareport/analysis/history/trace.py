@@ -10,6 +10,7 @@ from msgspec import Struct
 from xlareport.analysis.history.events import HistoryEvent
 from xlareport.analysis.history.instruction import (
     SnapshotSequence,
+    TrailPoint,
     ancestors,
     beginnings,
     descendants,
@@ -140,8 +141,9 @@ def _events(
     last = len(snapshots.modules) - 1
     further = [place for place in now if place not in reached]
     anchors = anchors_of(subject.number, subject.places, own) if further else {}
+    apart: set[TrailPoint] = set()
     for place in further:
-        since = events_to(snapshots, last, place, anchors)
+        since = events_to(snapshots, last, place, anchors, apart)
         every = history(snapshots, last, place)
         if since is not None:
             yield (*since, *every[-1:])

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TypeAlias
 
 from xlareport.analysis.history.events import Event, HistoryEvent
@@ -30,24 +31,36 @@ def anchors_of(
 
 
 def events_to(
-    snapshots: SnapshotSequence, number: int, place: Place, anchors: Anchors
+    snapshots: SnapshotSequence,
+    number: int,
+    place: Place,
+    anchors: Anchors,
+    apart: set[TrailPoint],
 ) -> list[HistoryEvent] | None:
-    """Return the events that lead from a subject to a place; None where no trail leads back."""
+    """Return the events that lead from a subject to a place; None where no trail leads back.
+
+    `apart` collects points that no trail leads to from the subject, for further places.
+    """
     start = (snapshots.change_index.step_to(place, number), place)
-    later, anchored = _trails_back(snapshots, start, anchors)
-    if not anchored:
+    if start in apart:
         return None
+    later, anchored, is_whole = _trails_back(snapshots, start, anchors, apart)
     after = (point for anchor in anchored for point in later[anchor])
     leading = sorted(reachable(after, later.__getitem__))
+    if is_whole:
+        apart.update(later.keys() - {*leading, *anchored})
+    if not anchored:
+        return None
     return [event for point in leading for event in snapshots.link_before(point).events]
 
 
 def _trails_back(
-    snapshots: SnapshotSequence, start: TrailPoint, anchors: Anchors
-) -> tuple[dict[TrailPoint, list[TrailPoint]], list[TrailPoint]]:
+    snapshots: SnapshotSequence, start: TrailPoint, anchors: Anchors, apart: AbstractSet[TrailPoint]
+) -> tuple[dict[TrailPoint, list[TrailPoint]], list[TrailPoint], bool]:
     """Return what follows each point of the trails to a place, and the points at an anchor.
 
-    Each point is followed once, however many trails lead through it.
+    Each point is followed once, however many trails lead through it, and none that is apart. Also
+    return whether all were followed.
     """
     later: dict[TrailPoint, list[TrailPoint]] = {start: []}
     anchored, waiting = list[TrailPoint](), deque([start])
@@ -56,9 +69,14 @@ def _trails_back(
         if point[0] <= anchors.get(point[1], -1):
             anchored.append(point)
             continue
-        link = snapshots.link_before(point)
-        for former in filter(None, (link.following, *link.joined)):
-            if former not in later:
+        _, following, joined = snapshots.link_before(point)
+        for former in (following, *joined) if following else joined:
+            if former in apart:
+                continue
+            known = later.get(former)
+            if known is None:
+                later[former] = [point]
                 waiting.append(former)
-            later.setdefault(former, []).append(point)
-    return later, anchored
+            else:
+                known.append(point)
+    return later, anchored, not waiting

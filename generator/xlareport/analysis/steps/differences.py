@@ -108,9 +108,10 @@ def _attributes(
 def _difference(
     kind: Kind, names: Sequence[str], before: Instruction, after: Instruction
 ) -> Difference:
+    fields = config_change(before, after) if kind is Kind.CONFIG else None
+    if fields is not None:
+        return fields
     text = "; ".join(attribute_change(name, before, after) for name in names)
-    if kind is Kind.CONFIG:
-        return config_change(before, after) or text
     return AttributesChange(tuple(names), text) if kind is Kind.ATTRIBUTES else text
 
 

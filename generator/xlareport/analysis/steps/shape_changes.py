@@ -223,10 +223,15 @@ def shortened(before: str, after: str) -> ShapeChange:
 
 
 def _common(before: str, after: str) -> int:
-    """Return the length of the common prefix."""
-    pairs = enumerate(zip(before, after, strict=False))
-    differs = (place for place, (text, other) in pairs if text != other)
-    return next(differs, min(len(before), len(after)))
+    """Return the length of the common prefix, halving what is left to compare."""
+    same, most = 0, min(len(before), len(after))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if before[same:middle] == after[same:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    return same
 
 
 def _since(text: str, same: int) -> str:

@@ -1,6 +1,7 @@
 """Whether two tuples may hold the same elements in the same order."""
 
 from collections import Counter
+from functools import lru_cache
 
 from xlareport.hlo.shape import Shape
 
@@ -24,6 +25,7 @@ def are_permuted(old: Shape, new: Shape) -> bool:
     return plain[0] != plain[1] and Counter(plain[0]) == Counter(plain[1])
 
 
+@lru_cache(maxsize=16)  # each reader of a tuple asks for it
 def keep_order(old: Shape, new: Shape) -> bool:
     """Return whether the elements of two tuples may be the same ones, place by place."""
     return kinds_of(old) == kinds_of(new) and not are_permuted(old, new)

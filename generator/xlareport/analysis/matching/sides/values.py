@@ -22,6 +22,7 @@ _ELEMENT = "get-tuple-element"
 _TWO = 2
 
 _ValueInFrame = tuple[int, Frame]
+_Written = tuple[Node | None, tuple[Node, tuple[int, ...]]]
 
 
 class Tokens:
@@ -255,11 +256,11 @@ class Values:
         if self._without_twins.get(node) == inputs:
             return
         opcode = node.instruction.opcode
-        written = zip(_passed_on(node), self.graph.operands(node), strict=False)
-        read = [self._sources(passed, *item, node.frame) for passed, item in written]
-        if not any(self._may_be_read(*item, opcode) for item in read):
+        written = [*zip(_passed_on(node), self.graph.operands(node), strict=False)]
+        if not self._may_have_twin(written, opcode, node.frame):
             self._without_twins[node] = inputs
             return  # as nearly always
+        read = [self._sources(passed, *item, node.frame) for passed, item in written]
         counts = [self._use_counts(*item) for item in read]
         most = max(_FEW_USERS, min(counts, default=0))
         for count, (sources, value) in zip(counts, read, strict=True):
@@ -268,12 +269,16 @@ class Values:
                     self._note_users(source, opcode)
                 self._note_users_of_equals(value, opcode)
 
-    def _may_be_read(self, sources: list[Node], value: _ValueInFrame, opcode: str) -> bool:
-        """Return whether kept lines of an opcode may read one of the sources, or an equal value."""
-        if value in self._equal_constants:
-            return True
-        for source in sources:  # noqa: SIM110 - asked for millions of times
-            if opcode in self._readers(source, opcode):
+    def _may_have_twin(self, written: Iterable[_Written], opcode: str, frame: Frame) -> bool:
+        """Return whether kept lines of an opcode may read one of the `_sources` of operands."""
+        for passed, (operand, path) in written:  # without lists: asked for millions of times
+            token = operand.token
+            kept = None if path else self._kept_like(token, frame)
+            near = () if path else (operand, kept, self._linked_with.get(token))
+            for source in (passed, *near):
+                if source is not None and opcode in self._readers(source, opcode):
+                    return True
+            if not path and (token, kept.frame if kept else frame) in self._equal_constants:
                 return True
         return False
 
