@@ -72,6 +72,7 @@ from xlareport.analysis.matching.rules.movement import (
     masked_pads,
     moved_copies,
     moved_work,
+    moves_between,
     moving_converts,
     padded_parts,
     passed_runs,
@@ -305,13 +306,10 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
     """Return the matching of two modules; `same_program`: one is a compilation of the other."""
     with no_collections():
         search = start(before, after, same_program=same_program)
-        copies: list[WorkCopy] = []
         if same_program and spans_partitioned_compilation(before, after):
-            _apply(_OF_EQUAL_VALUES, search)
-            pairs, copies = _pairs_of_work(before, after)
-            link_work(search, pairs)
-        _apply(_RULES if same_program else _OF_TWO_PROGRAMS, search)
-        note_copies(search, copies)
+            _apply_to_compilation(search)
+        else:
+            _apply(_RULES if same_program else _OF_TWO_PROGRAMS, search)
         for rule in _PARTS:
             rule(search)
         grade_doubts(search)
@@ -323,6 +321,18 @@ def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
         pairings = tuple(account.pairings(search))
         search.release()
     return Matching(before, after, search.computations.pairs, pairings, same_program)
+
+
+def _apply_to_compilation(search: Search) -> None:
+    """Apply the rules after the pairs of work, and pair the moves between it at the end."""
+    _apply(_OF_EQUAL_VALUES, search)
+    modules = search.before.graph.module, search.after.graph.module
+    pairs, copies = _pairs_of_work(*modules)
+    link_work(search, pairs)
+    _apply(_RULES, search)
+    note_copies(search, copies)
+    search.evaluate()
+    moves_between.moves_between(search)
 
 
 def _apply(rules: Iterable[Callable[[Search], None]], search: Search) -> None:

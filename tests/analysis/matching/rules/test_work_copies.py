@@ -70,3 +70,20 @@ def test_slices_of_other_columns_are_no_copies() -> None:
     other = AFTER.replace("slice={[0:4], [3:6], [0:1]}", "slice={[0:4], [2:5], [0:1]}")
     pairing = match(read(BEFORE), read(other)).pairing_after(Place("fused.1", "add.2"))
     assert pairing is None or pairing.relation is not Relation.CLONED
+
+
+def test_a_division_by_a_constant_is_the_product_with_its_reciprocal() -> None:
+    before = BEFORE.replace(
+        '%sine = f32[8,3]{1,0} sine(%exp), metadata={op_name="jit(f)/sin"}',
+        "%four = f32[] constant(4)\n"
+        "  %fours = f32[8,3]{1,0} broadcast(%four), dimensions={}\n"
+        "  %sine = f32[8,3]{1,0} divide(%exp, %fours)",
+    )
+    after = AFTER.replace(
+        'ROOT %sine.1 = f32[4,3]{1,0} sine(%exp.1), metadata={op_name="jit(f)/sin"}',
+        "%quarter = f32[] constant(0.25)\n"
+        "  %quarters = f32[4,3]{1,0} broadcast(%quarter), dimensions={}\n"
+        "  ROOT %sine.1 = f32[4,3]{1,0} multiply(%exp.1, %quarters)",
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_before(Place("fused", "sine.1")) == Place("main", "sine")

@@ -3,7 +3,7 @@
 A compilation copies cheap work into each fusion that reads it, in the shape that the fusion needs.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from xlareport.analysis.matching.rules.movement.sliced import cut_limits
 from xlareport.analysis.matching.search.nodes import is_free, origin
@@ -12,6 +12,7 @@ from xlareport.analysis.matching.search.work_pairs import MOVES
 from xlareport.analysis.matching.sides.facts import literal_of
 from xlareport.analysis.matching.sides.graph import Node, NodeElement, opcode_of
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import COMMUTATIVE
 from xlareport.knowledge.grades import Grade
 from xlareport.knowledge.opcodes import opcode_work
@@ -20,6 +21,13 @@ _ELEMENTWISE = opcode_work().by_element
 _WHICH = ("direction", "dimension", "is_host_transfer")
 """Attributes that tell elementwise work of one opcode apart."""
 _SLICE = "slice"
+_TWO = 2
+_NO_ATTRIBUTES = ("",) * len(_WHICH)
+_INVERSES: Mapping[str, tuple[str, Callable[[float], float]]] = {
+    "divide": ("multiply", lambda number: 1 / number),
+    "subtract": ("add", lambda number: -number),
+}
+"""By opcode, what XLA makes of it where the second operand is a constant, and of which constant."""
 _REASON = "the same work on values with known counterparts"
 _COPY = "a further copy, on values with known counterparts"
 
@@ -81,10 +89,15 @@ class _WorkValues:
     def _key(self, side: Side, node: Node) -> Hashable:
         line = node.instruction
         if line.opcode == "constant":
-            return literal_of(line)
+            return _constant_key(line)
         if not line.operands:
             return ("value", node.token)
-        read = [self._of(side, operand) for operand in side.graph.operands(node)]
+        operands = side.graph.operands(node)
+        read = [self._of(side, operand) for operand in operands]
+        inverse = _by_inverse(line.opcode, operands)
+        if inverse is not None:
+            opcode, number = inverse
+            return (opcode, _NO_ATTRIBUTES, *sorted([read[0], self._numbered(number)]))
         if line.opcode in COMMUTATIVE:
             read.sort()
         if line.opcode in _ELEMENTWISE:
@@ -106,3 +119,32 @@ class _WorkValues:
 def _is_one_of_several(node: Node) -> bool:
     """Return whether equal opcodes, op_names and operands do not make an equal value."""
     return opcode_of(node) not in _ELEMENTWISE | {_SLICE} and bool(node.instruction.operands)
+
+
+def _by_inverse(opcode: str, operands: Sequence[NodeElement]) -> tuple[str, Hashable] | None:
+    """Return the opcode and the constant by which XLA writes a division or a subtraction."""
+    inverse = _INVERSES.get(opcode)
+    if inverse is None or len(operands) != _TWO:
+        return None
+    line = operands[1][0].instruction
+    number = _number_of(line)
+    return None if not number else (inverse[0], _number_key(line, inverse[1](number)))
+
+
+def _constant_key(line: Instruction) -> Hashable:
+    number = _number_of(line)
+    return literal_of(line) if number is None else _number_key(line, number)
+
+
+def _number_of(line: Instruction) -> float | None:
+    """Return the number of a constant; None of any other instruction, array or text."""
+    try:
+        return float(line.argument) if line.opcode == "constant" else None
+    except ValueError:
+        return None
+
+
+def _number_key(constant: Instruction, number: float) -> Hashable:
+    """Return what equal numbers have in common: of floats, in whatever precision they are."""
+    is_float = constant.shape.element_type.startswith(("bf", "f"))
+    return ("number", f"{number:.4g}" if is_float else number)

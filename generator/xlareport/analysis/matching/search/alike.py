@@ -6,6 +6,7 @@ from functools import partial
 
 from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.search.share_pairs import sole_shares
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.source.locations import walk_stack
 from xlareport.knowledge.grades import Grade
@@ -148,6 +149,10 @@ def pairs_of_one_op(
     for node, other in sole_pairs(*homes):
         yield node, other, Grade.MATCHED, "the only one left of its framework op where it is"
     rest = [[*filter(is_free, nodes)] for nodes in (ours, theirs)]
+    if search.divided and search.parted is None and len(rest[0]) > 1:
+        for node, other in sole_shares(*rest):
+            yield node, other, Grade.GUESSED, "the only one left of its framework op with shares"
+        rest = [[*filter(is_free, nodes)] for nodes in rest]
     sizes = [{node.instruction.shape.dimensions: node for node in nodes} for nodes in rest]
     are_unlike = sizes[0].keys() == sizes[1].keys() and len(sizes[0]) == len(rest[0]) == len(
         rest[1]

@@ -40,10 +40,10 @@ def is_part(whole: Shape, part: Shape) -> bool:
     """Whether a shape is a share of another, each dimension divided among devices."""
     if len(whole.dimensions) != len(part.dimensions):
         return False
-    return all(map(_divides, whole.dimensions, part.dimensions))
+    return all(map(divides, whole.dimensions, part.dimensions))
 
 
-def _divides(size: int | None, share: int | None) -> bool:
+def divides(size: int | None, share: int | None) -> bool:
     """Whether a share is a size divided by a whole number, rounded up."""
     if not size or not share:
         return size == share
