@@ -72,7 +72,7 @@ def test_operands_that_only_moved_up_are_not_told(read: Read) -> None:
     before = head + call.replace("READ", "a, %sine, %add, %b")
     for after, words in (
         ("sine, %add, %b", "uses 3 operands instead of 4, without %a"),
-        ("a, %e, %sine, %add, %b", "uses 5 operands instead of 4, newly reads %e"),
+        ("a, %e, %sine, %add, %b", "uses 5 operands instead of 4, also uses %e"),
     ):
         module = read(head + call.replace("READ", after))
         [change] = [
@@ -254,14 +254,14 @@ def test_a_fusion_that_was_merged_into_another_is_taken_in(read: Read) -> None:
     made = step(read(_BESIDE), read(_MERGED), "`tpu_fusion`")
     assert "`%small` in `main` was merged into `%large`" in " ".join((made.headline, *made.account))
     [change] = [change for change in made.changes if change.before == Place("main", "large")]
-    words = "takes in %small, uses 2 operands instead of 1, newly reads %a and %b"
+    words = "takes in %small, uses 2 operands instead of 1, also uses %a and %b"
     assert change.details[-1] == words
 
 
 def test_a_fusion_inside_another_is_taken_in_and_not_replaced_by_what_it_reads(read: Read) -> None:
     made = step(read(_BESIDE), read(_NESTED), "`tpu_fusion`")
     [change] = [change for change in made.changes if change.before == Place("main", "large")]
-    words = "takes in %small, uses 2 operands instead of 1, newly reads %a and %b"
+    words = "takes in %small, uses 2 operands instead of 1, also uses %a and %b"
     assert change.details[-1] == words
     assert "instead of `%small`" not in " ".join((made.headline, *made.account))
 
@@ -272,7 +272,7 @@ def test_other_numbers_of_operands_say_nothing_of_which_replaces_which(read: Rea
     before = read(head + call.replace("READ", "a, %sine"))
     after = read(head + call.replace("READ", "log, %add, %sine"))
     [change] = [change for change in step(before, after).changes if Kind.OPERANDS in change.kinds]
-    words = "uses 3 operands instead of 2, without %a, newly reads %log and %add"
+    words = "uses 3 operands instead of 2, without %a, also uses %log and %add"
     assert change.details[-1] == words
 
 

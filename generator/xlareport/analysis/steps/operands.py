@@ -174,7 +174,7 @@ def _aligned(
     lost = [was for was in gone if was not in known[0]]
     words += _first_few([_lost(matching, was, reads) for was in lost])
     new = [now for now in left if now not in known[1]]
-    words += [f"newly reads {_listed(new)}"] * bool(new)
+    words += [f"also uses {_listed(new)}"] * bool(new)
     return ", ".join(words)
 
 
