@@ -9,6 +9,8 @@ from xlareport.dump import filename
 from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
 from xlareport.dump.source import open_source
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
 
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,3 +47,11 @@ def content(stage: SnapshotFiles, kind: str) -> bytes | None:
     artifact = next(found, None)
     data = None if artifact is None else artifact.entry.read()
     return gzip.decompress(data) if data is not None and data[:2] == b"\x1f\x8b" else data
+
+
+def snapshots_of(files: ModuleFiles) -> list[HloModule]:
+    """Return the snapshots of a module that have a readable text."""
+    reader = TextReader()
+    texts = (content(stage, "hlo-text") for stage in files.stages)
+    read = (None if text is None else reader.read(text, files.slug) for text in texts)
+    return [module for module in read if module is not None]

@@ -21,7 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumps import content, dumps, modules
+from dumps import dumps, modules, snapshots_of
 from record import Row, record
 
 from xlareport.analysis.history.instruction import SnapshotSequence, continuing
@@ -33,7 +33,6 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.text import TextReader
 
 _FEWEST = 4
 """Snapshots of a module with passes in between."""
@@ -85,10 +84,7 @@ def judge_dump(dump: Path) -> list[Verdict]:
 
 
 def _judge_module(files: ModuleFiles) -> Iterator[Verdict]:
-    reader = TextReader()
-    texts = (content(stage, "hlo-text") for stage in files.stages)
-    read = (None if text is None else reader.read(text, files.slug) for text in texts)
-    snapshots = [module for module in read if module is not None]
+    snapshots = snapshots_of(files)
     if len(snapshots) < _FEWEST:
         return
     sequence = SnapshotSequence(snapshots)
