@@ -125,17 +125,20 @@ def may_be_share(node: Node, other: Node) -> bool:
 def line_keys(search: Search) -> tuple[Callable[[Node], Hashable], ...]:
     """Return what tells work of one op_name apart where it is divided; nothing elsewhere.
 
-    The slices of a padded array have one op_name, and each its source line. The numbers of stack
-    frames tell it where they mean the same on both sides.
+    The slices of a padded array have one op_name, and each its source line.
     """
     if not search.divided or search.parted is not None:
         return ()
-    old, new = (side.graph.module.stack_frames for side in (search.before, search.after))
-    return (line_of,) if old and old == new else ()
+    sides = search.before, search.after
+    if not all(side.graph.module.stack_frames for side in sides):
+        return ()
+    before = frozenset(map(id, search.before.graph.frames))
 
+    def line_of(node: Node) -> Hashable:
+        """Return a node's framework op and Python stack; the node itself if either is missing."""
+        message = origin(node)
+        side = sides[id(node.frame) not in before]
+        number = side.stacks.of(node) if message else None
+        return node if number is None else (node.instruction.opcode, message, number)
 
-def line_of(node: Node) -> Hashable:
-    """Return a node's framework op and stack frame; the node itself where either is missing."""
-    line, message = node.instruction, origin(node)
-    number = line.metadata.stack_frame_id
-    return (line.opcode, message, number) if message and number else node
+    return (line_of,)

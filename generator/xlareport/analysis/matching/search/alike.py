@@ -8,7 +8,6 @@ from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.share_pairs import sole_shares
 from xlareport.analysis.matching.sides.graph import Node
-from xlareport.analysis.source.locations import walk_stack
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key, sole_pairs
 
@@ -75,26 +74,18 @@ def _element_of(_search: Search, node: Node, here: int) -> Hashable:
     return (whole if here else whole.partner or whole), line.taken_element
 
 
-def _origin_and_form(search: Search, node: Node, here: int) -> Hashable:
-    """Return where the program made a node, and its form; something of its own if not known.
+def _of_one_stack(key_of: _KeyOf) -> _KeyOf:
+    """Return a key with where the program made a node; the node itself if that is not known.
 
     An edit moves lines, so of two programs it is not known.
     """
-    places = _places(search, node, here)
-    return (places, _form_key(search, node, here)) if places else node
 
+    def key(search: Search, node: Node, here: int) -> Hashable:
+        side = (search.before, search.after)[here]
+        stack = side.stacks.of(node) if search.parted is None else None
+        return node if stack is None else (stack, key_of(search, node, here))
 
-def _places(search: Search, node: Node, here: int) -> Hashable:
-    """Return where the program made a node; nothing if that is not known."""
-    module = (search.before, search.after)[here].graph.module
-    frame = node.instruction.metadata.stack_frame_id
-    return () if search.parted is not None else (*walk_stack(frame, module),)
-
-
-def _origin_and_sizes(search: Search, node: Node, here: int) -> Hashable:
-    """Return where the program made a node, and its sizes; something of its own if not known."""
-    places = _places(search, node, here)
-    return (places, _sizes_key(search, node, here)) if places else node
+    return key
 
 
 def _sizes_key(search: Search, node: Node, here: int) -> Hashable:
@@ -128,8 +119,10 @@ def _attributes(search: Search, node: Node, here: int) -> Hashable:
 _PAIRED: tuple[Callable[[Search, Sequence[Node], Sequence[Node]], list[tuple[Node, Node]]], ...] = (
     _named_after,
     partial(_equal, key_of=_element_of),
-    partial(_equal, key_of=_origin_and_form),
-    partial(_equal, key_of=_origin_and_sizes),
+    *(
+        partial(_equal, key_of=_of_one_stack(key_of))
+        for key_of in (_form_key, _sizes_key, _rank_key, _attributes)
+    ),
     partial(_equal, key_of=_form_key),
     partial(_equal, key_of=_sizes_key),
     partial(_equal, key_of=_rank_key),

@@ -46,6 +46,7 @@ class _Index:
         module = side.graph.module
         self._frames = module.stack_frames if search.parted is None else {}
         """Of one program; lines of another are others after an edit."""
+        self._stacks = side.stacks
         self._depths = side.depths
         self._further = {kind: side.further_depths[kind] for kind in _comparable(search)}
         self._neighbors = {node: surroundings.of(node) for node in nodes}
@@ -105,6 +106,7 @@ class _Index:
             frame = self._frames.get(node.instruction.metadata.stack_frame_id or 0)
             if frame is not None:
                 features["frame", op_name, frame.file, frame.line, frame.column] = _LINE
+                features["stack", op_name, self._stacks.of(node)] = _LINE
         return features
 
     def _feature(self, neighbor: Neighbor) -> Hashable:
