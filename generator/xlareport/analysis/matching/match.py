@@ -24,6 +24,7 @@ from xlareport.analysis.matching.rules import (
     same_calls,
     same_fusions,
     same_iotas,
+    same_stacks,
     selected,
     shares,
     split_parameters,
@@ -347,8 +348,9 @@ def _pairs_of_work(before: HloModule, after: HloModule) -> tuple[list[WorkPair],
     search = start(before, after, moves=MOVES)
     _apply(_RULES, search)
     search.evaluate()
-    _apply((same_work, spreading.neighbors, same_work), search)
+    _apply((same_work, spreading.neighbors, same_work, same_stacks.same_stacks, spreading.neighbors), search)
     same_work(search)
+    same_stacks.same_stacks(search)
     grade_doubts(search)
     pairs = work_pairs(search), work_copies(search)
     search.release()

@@ -54,6 +54,12 @@ def whole_op_name(module: HloModule, computation: Computation, instruction: Inst
     return names[0] if len(names) == 1 else instruction.metadata.op_name
 
 
+def sole_scope(module: HloModule, computation: str) -> str:
+    """Return what inlining puts before the op_names of a computation; empty if several calls do."""
+    scopes = _find_scopes(module).get(computation, _NONE)
+    return scopes[0] if len(scopes) == 1 else ""
+
+
 @remembered
 def _find_scopes(module: HloModule) -> _Scopes:
     """Return the op_names of the calls around each computation; none for those outside of calls."""
@@ -65,13 +71,13 @@ def _find_scopes(module: HloModule) -> _Scopes:
         around = scopes.get(computation.name, dict.fromkeys(_NONE))
         for instruction in computation.calling:
             for _, callee in instruction.called:
-                inner_scopes = [_inlined_prefix(outer, instruction) for outer in around]
+                inner_scopes = [inlined_prefix(outer, instruction) for outer in around]
                 held = scopes.setdefault(callee, {})
                 held.update(dict.fromkeys(islice(inner_scopes, _MOST_CALLS - len(held))))
     return {name: tuple(held) for name, held in scopes.items() if tuple(held) != _NONE}
 
 
-def _inlined_prefix(outer: str, caller: Instruction) -> str:
+def inlined_prefix(outer: str, caller: Instruction) -> str:
     """Return the prefix that inlining adds to the op_names of the computations that are called."""
     if caller.opcode != "call":
         return outer

@@ -103,12 +103,9 @@ def has_same_origin(node: Node, other: Node) -> bool:
 
 
 def origin(node: Node) -> str:
-    """Return the framework op; in an inlined call, joined with the prefix from the call."""
+    """Return the framework op, joined with those of the calls around it."""
     message = node.instruction.metadata.op_name
-    caller = node.frame.caller if message else None
-    while caller is not None and caller.instruction.opcode != "call":
-        caller = caller.frame.caller
-    return message if caller is None else join_op_names(origin(caller), message)
+    return join_op_names(node.frame.scope, message) if message else ""
 
 
 class Names:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from xlareport.analysis.matching.sides.facts import TRANSPARENT, Call, facts_of
+from xlareport.analysis.source.inlined_op_names import inlined_prefix, sole_scope
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -69,6 +70,8 @@ class Frame(Struct, eq=False):
     caller: "Node | None" = None
     depth: int = 0
     """Calls around it."""
+    scope: str = ""
+    """What inlining puts before the op_names in it: those of the calls around it."""
     nodes: dict[str, Node] = field(default_factory=dict)
     callees: dict[str, "Frame"] = field(default_factory=dict)
     """Frames of opened callees, by the name of the calling instruction."""
@@ -201,7 +204,9 @@ class Graph:
         frame = self._homes.get(name)
         if frame is None:
             kept = self._kept.get(name, ()) if name in self.differing else _Everything()
-            frame = self._homes[name] = Frame(computation, self._numbers[name], kept, self._program)
+            scope = sole_scope(self.module, name)
+            frame = Frame(computation, self._numbers[name], kept, self._program, scope=scope)
+            self._homes[name] = frame
         return frame
 
     def _open_calls(self, frame: Frame) -> Iterator[Frame]:
@@ -223,7 +228,8 @@ class Graph:
     def _open(self, frame: Frame, line: Instruction, callee: Computation) -> Frame:
         kept = self._kept.get(callee.name, ())
         number, depth = self._numbers[callee.name], frame.depth + 1
-        opened = Frame(callee, number, kept, self._program, frame.node(line), depth)
+        scope = inlined_prefix(frame.scope, line)
+        opened = Frame(callee, number, kept, self._program, frame.node(line), depth, scope)
         frame.callees[line.name] = opened
         return opened
 

@@ -1,0 +1,57 @@
+"""A rule for work of one opcode, one op_name and one Python stack, which nothing else has.
+
+A compilation rewrites what stands around an operation, and keeps where the program made it.
+"""
+
+from collections.abc import Hashable, Sequence
+
+from xlareport.analysis.matching.search.nodes import is_free, origin
+from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.search.work_pairs import MOVES
+from xlareport.analysis.matching.sides.graph import Node, opcode_of
+from xlareport.analysis.matching.sides.side import Side
+from xlareport.knowledge.grades import Grade
+from xlareport.knowledge.opcodes import opcode_work
+from xlareport.runtime.grouping import group_by_key
+
+_ELEMENTWISE = opcode_work().by_element
+_REASON = "the only work of its opcode, op_name and Python stack"
+_COPY = "a further copy, of one opcode, op_name and Python stack"
+
+
+def same_stacks(search: Search) -> None:
+    """Pair work that alone has its opcode, op_name and stack; note more of it as copies.
+
+    Only of elementwise work copies are noted: other work may have been expanded.
+    """
+    new = _by_stack(search.after)
+    for key, ours in _by_stack(search.before).items():
+        theirs = [node for node in new.get(key, ()) if is_free(node)]
+        if len(ours) != 1 or not theirs:
+            continue
+        old, *_ = ours
+        if is_free(old) and len(theirs) == 1 and len(new[key]) == 1:
+            search.link(old, theirs[0], Grade.MATCHED, _REASON)
+        elif opcode_of(old) in _ELEMENTWISE:
+            _note_copies(search, old, theirs)
+
+
+def _note_copies(search: Search, old: Node, nodes: Sequence[Node]) -> None:
+    if is_free(old) and search.link(old, nodes[0], Grade.MATCHED, _REASON):
+        nodes = nodes[1:]
+    for node in nodes:
+        search.copies.setdefault(node, (old, _COPY))
+
+
+def _by_stack(side: Side) -> dict[Hashable, list[Node]]:
+    return group_by_key(
+        (key, node) for node in side.values.order if (key := _key(side, node)) is not None
+    )
+
+
+def _key(side: Side, node: Node) -> Hashable:
+    opcode, op_name = opcode_of(node), origin(node)
+    if not op_name or not node.instruction.operands or node.constant or opcode in MOVES:
+        return None
+    stack = side.stacks.of(node)
+    return None if stack is None else (opcode, op_name, stack)
