@@ -12,7 +12,7 @@ Instructions that both call new are not counted, nor those that carry or rearran
 import argparse
 import os
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,7 +96,7 @@ def _judge_module(files: ModuleFiles) -> Iterator[Verdict]:
                 yield Verdict(devices, line.opcode, _result(*ends), words)
 
 
-def _result(known: Set[Place], claimed: Set[Place]) -> str:
+def _result(known: frozenset[Place], claimed: frozenset[Place]) -> str:
     if known == claimed:
         return "right"
     if not known:
@@ -106,7 +106,7 @@ def _result(known: Set[Place], claimed: Set[Place]) -> str:
     return "partly" if known & claimed else "wrong"
 
 
-def _words(place: Place, known: Set[Place], claimed: Set[Place]) -> str:
+def _words(place: Place, known: frozenset[Place], claimed: frozenset[Place]) -> str:
     first, second = (
         ", ".join(str(root) for root in sorted(roots)[:_SHOWN]) or "new"
         for roots in (known, claimed)

@@ -275,6 +275,15 @@ _PARTS = (
 """Rules that extend existing pairs; they need no unpaired old instructions."""
 
 
+_OF_WORK = (
+    same_work,
+    spreading.neighbors,
+    same_work,
+    same_stacks.same_stacks,
+    spreading.neighbors,
+)
+"""Rules after the others, of a search that sees through moves."""
+
 _BY_NAME = (
     frames.opened_again,
     identity.same_name,
@@ -348,7 +357,10 @@ def _pairs_of_work(before: HloModule, after: HloModule) -> tuple[list[WorkPair],
     search = start(before, after, moves=MOVES)
     _apply(_RULES, search)
     search.evaluate()
-    _apply((same_work, spreading.neighbors, same_work, same_stacks.same_stacks, spreading.neighbors), search)
+    _apply(
+        (same_work, spreading.neighbors, same_work, same_stacks.same_stacks, spreading.neighbors),
+        search,
+    )
     same_work(search)
     same_stacks.same_stacks(search)
     grade_doubts(search)

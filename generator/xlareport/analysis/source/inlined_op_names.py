@@ -13,6 +13,8 @@ _MOST_CALLS = 64
 """Limit on calls of one computation that are distinguished."""
 _LONGEST = 2000
 _NONE = ("",)
+_FLATTENED = frozenset({"async-start", "conditional", "fusion", "while"})
+"""What calls computations that inlining reaches; it leaves those of reductions and sorts alone."""
 _Scopes = Mapping[str, Sequence[str]]
 
 
@@ -80,5 +82,5 @@ def _find_scopes(module: HloModule) -> _Scopes:
 def inlined_prefix(outer: str, caller: Instruction) -> str:
     """Return the prefix that inlining adds to the op_names of the computations that are called."""
     if caller.opcode != "call":
-        return outer
+        return outer if caller.opcode in _FLATTENED else ""
     return join_op_names(outer, caller.metadata.op_name)[:_LONGEST] or outer

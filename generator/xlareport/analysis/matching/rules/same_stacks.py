@@ -5,7 +5,8 @@ A compilation rewrites what stands around an operation, and keeps where the prog
 
 from collections.abc import Hashable, Sequence
 
-from xlareport.analysis.matching.search.nodes import is_free, origin
+from xlareport.analysis.matching.rules.shares import stack_key
+from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.work_pairs import MOVES
 from xlareport.analysis.matching.sides.graph import Node, opcode_of
@@ -44,14 +45,10 @@ def _note_copies(search: Search, old: Node, nodes: Sequence[Node]) -> None:
 
 
 def _by_stack(side: Side) -> dict[Hashable, list[Node]]:
-    return group_by_key(
-        (key, node) for node in side.values.order if (key := _key(side, node)) is not None
-    )
+    counted = (node for node in side.values.order if _is_work(node))
+    return group_by_key((stack_key(node), node) for node in counted)
 
 
-def _key(side: Side, node: Node) -> Hashable:
-    opcode, op_name = opcode_of(node), origin(node)
-    if not op_name or not node.instruction.operands or node.constant or opcode in MOVES:
-        return None
-    stack = side.stacks.of(node)
-    return None if stack is None else (opcode, op_name, stack)
+def _is_work(node: Node) -> bool:
+    line = node.instruction
+    return bool(line.operands) and not node.constant and line.opcode not in MOVES

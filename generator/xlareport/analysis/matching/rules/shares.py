@@ -19,6 +19,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.families import family_of, is_mark
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.parameters import is_part
+from xlareport.analysis.matching.sides.stacks import stack_of
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key
@@ -122,23 +123,15 @@ def may_be_share(node: Node, other: Node) -> bool:
     return whole.element_type == part.element_type and is_part(whole, part)
 
 
-def line_keys(search: Search) -> tuple[Callable[[Node], Hashable], ...]:
+def place_keys(search: Search) -> tuple[Callable[[Node], Hashable], ...]:
     """Return what tells work of one op_name apart where it is divided; nothing elsewhere.
 
     The slices of a padded array have one op_name, and each its source line.
     """
-    if not search.divided or search.parted is not None:
-        return ()
-    sides = search.before, search.after
-    if not all(side.graph.module.stack_frames for side in sides):
-        return ()
-    before = frozenset(map(id, search.before.graph.frames))
+    return (stack_key,) if search.divided and search.parted is None else ()
 
-    def line_of(node: Node) -> Hashable:
-        """Return a node's framework op and Python stack; the node itself if either is missing."""
-        message = origin(node)
-        side = sides[id(node.frame) not in before]
-        number = side.stacks.of(node) if message else None
-        return node if number is None else (node.instruction.opcode, message, number)
 
-    return (line_of,)
+def stack_key(node: Node) -> Hashable:
+    """Return a node's opcode, framework op and Python stack; the node if one is not known."""
+    op_name, stack = origin(node), stack_of(node)
+    return (node.instruction.opcode, op_name, stack) if op_name and stack else node

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable
 
-from xlareport.analysis.matching.rules.shares import line_keys
+from xlareport.analysis.matching.rules.shares import place_keys
 from xlareport.analysis.matching.search.nodes import is_array_call, origin, sharding
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.graph import Node, opcode_of
@@ -12,7 +12,7 @@ SHARED = {
     "rough_form": "opcode and shape",
     "origin": "opcode and op_name",
     "edge": "sharding",
-    "line_of": "opcode, op_name and source line",
+    "stack_key": "opcode, op_name and source line",
 }
 """In words what users share, by the name of the key."""
 _STAYING = {"get-tuple-element": "index", "reduce": "dimensions"}
@@ -28,7 +28,7 @@ class UserKeys:
         """Whether calls at the edges of `shard_map` may have become copies."""
         self._says_where = self.crosses and any(map(sharding, search.after.open()))
         """Whether the copies still have the shardings of these calls."""
-        self.lines = line_keys(search)
+        self.lines = place_keys(search)
         """Keys with the source line, where work is divided."""
 
     @property

@@ -8,6 +8,7 @@ from xlareport.analysis.matching.search.nodes import is_free
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.share_pairs import sole_shares
 from xlareport.analysis.matching.sides.graph import Node
+from xlareport.analysis.matching.sides.stacks import stack_of
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key, sole_pairs
 
@@ -81,9 +82,8 @@ def _of_one_stack(key_of: _KeyOf) -> _KeyOf:
     """
 
     def key(search: Search, node: Node, here: int) -> Hashable:
-        side = (search.before, search.after)[here]
-        stack = side.stacks.of(node) if search.parted is None else None
-        return node if stack is None else (stack, key_of(search, node, here))
+        stack = stack_of(node) if search.parted is None else ()
+        return (stack, key_of(search, node, here)) if stack else node
 
     return key
 

@@ -60,6 +60,7 @@ NodeElement = tuple[Node, tuple[int, ...]]
 class Frame(Struct, eq=False):
     """A call context of a computation; `caller` is None if its parameters remain unknown."""
 
+    module: HloModule
     computation: Computation
     number: int
     """Of the pair that the computation belongs to, equal on both sides; else unique."""
@@ -205,7 +206,8 @@ class Graph:
         if frame is None:
             kept = self._kept.get(name, ()) if name in self.differing else _Everything()
             scope = sole_scope(self.module, name)
-            frame = Frame(computation, self._numbers[name], kept, self._program, scope=scope)
+            number = self._numbers[name]
+            frame = Frame(self.module, computation, number, kept, self._program, scope=scope)
             self._homes[name] = frame
         return frame
 
@@ -229,7 +231,8 @@ class Graph:
         kept = self._kept.get(callee.name, ())
         number, depth = self._numbers[callee.name], frame.depth + 1
         scope = inlined_prefix(frame.scope, line)
-        opened = Frame(callee, number, kept, self._program, frame.node(line), depth, scope)
+        caller, program = frame.node(line), self._program
+        opened = Frame(self.module, callee, number, kept, program, caller, depth, scope)
         frame.callees[line.name] = opened
         return opened
 

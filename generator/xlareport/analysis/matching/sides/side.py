@@ -6,7 +6,6 @@ from functools import cached_property
 from xlareport.analysis.matching.sides.depths import Depths, depths_of_products, further_depths
 from xlareport.analysis.matching.sides.graph import Frame, Graph, Node, NodeElement
 from xlareport.analysis.matching.sides.repeats import own_values
-from xlareport.analysis.matching.sides.stacks import Stacks
 from xlareport.analysis.matching.sides.values import Values
 
 
@@ -48,11 +47,6 @@ class Side:
     def further_depths(self) -> Mapping[str, Depths]:
         """The most permutes, and reads and writes by index, above and below each node."""
         return further_depths(self.graph, self.values.order)
-
-    @cached_property
-    def stacks(self) -> Stacks:
-        """The Python stacks at which the framework made the nodes."""
-        return Stacks(self.graph, self.values.tokens)
 
     def itself(self, kept: Node) -> Node | None:
         """Return the node on this side of an instruction that the step kept as it is."""

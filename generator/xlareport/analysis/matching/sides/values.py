@@ -56,7 +56,7 @@ class Values:
         self.graph = graph
         self.forms = forms
         self.order: list[Node] = []
-        self.tokens = tokens
+        self._tokens = tokens
         self._of_element = tokens.of(_ELEMENT)
         self._callees = callees
         self._kept_with: dict[tuple[int, Frame], Node] = {}
@@ -132,8 +132,8 @@ class Values:
             return None
         line = node.instruction
         called = tuple([self._callees(callee) for _, callee in line.called])
-        base = self.tokens.find((self.forms.of(line), called, False))
-        token = self.tokens.find((base, *self.read(node)))
+        base = self._tokens.find((self.forms.of(line), called, False))
+        token = self._tokens.find((base, *self.read(node)))
         return None if token is None else self._kept_like(token, node.frame)
 
     def _kept_like(self, token: int, frame: Frame) -> Node | None:
@@ -159,7 +159,7 @@ class Values:
         if line.opcode == "parameter":
             kinds = kinds_of(line.shape)  # in another order, elements have other numbers
             home = node.frame.program, node.frame.number
-            node.base = self.tokens.of(("parameter", home, line.argument, kinds))
+            node.base = self._tokens.of(("parameter", home, line.argument, kinds))
             return ()
         operands = self.graph.operands(node)
         if line.opcode == _ELEMENT and operands:
@@ -168,7 +168,7 @@ class Values:
         opened = opened_root(node)
         callees = () if opened else callees_of(line)
         called = tuple([self._callees(callee) for callee in callees])
-        node.base = self.tokens.of((self.forms.of(line), called, opened is not None))
+        node.base = self._tokens.of((self.forms.of(line), called, opened is not None))
         inputs = read_through(self.graph, node, [operand for operand, _ in operands])
         node.commutes = line.opcode in COMMUTATIVE and len(inputs) == _TWO
         node.inputs = tuple([*inputs, opened] if opened else inputs)
@@ -182,7 +182,7 @@ class Values:
         """Return the value number of a node's operation on other operands; None if it is unused."""
         if node.base == UNKNOWN:
             self._derive(node)
-        return self.tokens.find((node.base, *(sorted(read) if node.commutes else read)))
+        return self._tokens.find((node.base, *(sorted(read) if node.commutes else read)))
 
     def name_element(self, node: Node, path: tuple[int, ...], token: int) -> None:
         """Let an element of a node's result have a token from now on."""
@@ -193,7 +193,7 @@ class Values:
         if not path:
             return node.token
         known = self._elements.get((node, path))
-        return self.tokens.of(("element", node.token, path)) if known is None else known
+        return self._tokens.of(("element", node.token, path)) if known is None else known
 
     def _key(self, node: Node) -> tuple[int, ...]:
         """Return the key of a node's value: its operation and the values of its operands."""
@@ -213,17 +213,17 @@ class Values:
     def _token(self, node: Node) -> int:
         key = self._key(node)
         if node.partner is not None:
-            self.tokens.name(key, node.token)
+            self._tokens.name(key, node.token)
             self._linked_with.setdefault(node.token, node)
             return node.token
-        known = self.tokens.find(key)
+        known = self._tokens.find(key)
         near = None if known is None else self._kept_with.get((known, node.frame))
         if near is not None:
             return near.token
         if not node.inputs or node.instruction.opcode not in self._kept_opcodes:
-            return self.tokens.of(key) if known is None else known
+            return self._tokens.of(key) if known is None else known
         self._note_twins(node)
-        token = self.tokens.of(key)
+        token = self._tokens.of(key)
         near = self._kept_with.get((token, node.frame))
         return token if near is None else near.token
 
@@ -236,10 +236,10 @@ class Values:
             return
         line = node.instruction
         if line.operands or line.opcode == "parameter":
-            node.token = self.tokens.of((node.frame.number, line.name))
+            node.token = self._tokens.of((node.frame.number, line.name))
         else:
             self._derive(node)
-            node.token = self.tokens.of(self._key(node))
+            node.token = self._tokens.of(self._key(node))
             node.constant = True
         self._kept_anywhere.setdefault(node.token, node)
         first = self._kept_with.setdefault((node.token, node.frame), node)
@@ -341,12 +341,12 @@ class Values:
                 self._value_kept(node)
         if all(node.token != UNKNOWN for node in user.inputs):
             key = self._key(user)
-            known = self.tokens.find(key)
+            known = self._tokens.find(key)
             if known is not None and self._is_kept_value(known):
                 self._kept_with.setdefault((known, user.frame), user)
             else:
                 self.renames = self.renames or known is not None
-                self.tokens.name(key, user.token)
+                self._tokens.name(key, user.token)
 
 
 def _passed_on(node: Node) -> Iterator[Node | None]:

@@ -14,6 +14,7 @@ from xlareport.analysis.matching.sides.depths import greatest
 from xlareport.analysis.matching.sides.families import family_of
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
+from xlareport.analysis.matching.sides.stacks import stack_of
 from xlareport.knowledge.grades import Grade
 
 _NEIGHBOR, _ORIGIN, _NAME, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.5, 0.25
@@ -46,7 +47,6 @@ class _Index:
         module = side.graph.module
         self._frames = module.stack_frames if search.parted is None else {}
         """Of one program; lines of another are others after an edit."""
-        self._stacks = side.stacks
         self._depths = side.depths
         self._further = {kind: side.further_depths[kind] for kind in _comparable(search)}
         self._neighbors = {node: surroundings.of(node) for node in nodes}
@@ -106,7 +106,7 @@ class _Index:
             frame = self._frames.get(node.instruction.metadata.stack_frame_id or 0)
             if frame is not None:
                 features["frame", op_name, frame.file, frame.line, frame.column] = _LINE
-                features["stack", op_name, self._stacks.of(node)] = _LINE
+                features["stack", op_name, stack_of(node)] = _LINE
         return features
 
     def _feature(self, neighbor: Neighbor) -> Hashable:
