@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from xlareport.analysis.matching.account.expansions import expansions
 from xlareport.analysis.matching.account.fused import ALONE
 from xlareport.analysis.matching.account.repeated_parts import add_repeated_parts
+from xlareport.analysis.matching.account.stack_expansions import stack_expansions
 from xlareport.analysis.matching.account.words import in_halves
 from xlareport.analysis.matching.search.nodes import place_of, read_at
 from xlareport.analysis.matching.search.pairing import Pairing, Place, Relation
@@ -65,6 +66,10 @@ def with_expansions(
                     expanded.add(id(new[itself]))
             else:
                 _expand(known, nodes, _reason(nodes), new, expanded)
+    new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
+    for node, nodes in stack_expansions(search, gone, new):
+        if gone[node].relation is Relation.REMOVED:
+            _expand(gone[node], nodes, _reason(nodes), new, expanded)
     new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
     repeated = add_repeated_parts(search, new, (*pairings, *partner.values()))
     expanded.update(map(id, repeated))

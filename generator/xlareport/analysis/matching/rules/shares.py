@@ -133,5 +133,11 @@ def place_keys(search: Search) -> tuple[Callable[[Node], Hashable], ...]:
 
 def stack_key(node: Node) -> Hashable:
     """Return a node's opcode, framework op and Python stack; the node if one is not known."""
+    place = place_key(node)
+    return node if place is node else (node.instruction.opcode, place)
+
+
+def place_key(node: Node) -> Hashable:
+    """Return a node's framework op and Python stack; the node if one is not known."""
     op_name, stack = origin(node), stack_of(node)
-    return (node.instruction.opcode, op_name, stack) if op_name and stack else node
+    return (op_name, stack) if op_name and stack else node
