@@ -36,6 +36,8 @@ _COMBINES = "X64Combine"
 """Target of custom calls that make a 64-bit value of two halves, which do its work."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
 """Opcodes of fill values, which passes replace with one another or move."""
+_SUMS = frozenset({"all-reduce", "all-reduce-done", "all-reduce-start", "reduce", "reduce-scatter"})
+"""Opcodes that combine numbers: none does what a move did."""
 PASSING = (
     _FILLS
     | REARRANGEMENTS
@@ -75,7 +77,7 @@ def _only_moves(node: Node, other: Node) -> bool:
         return True
     if (opcode_of(node), opcode_of(other)) == ("reduce", "slice"):
         return True
-    if opcode_of(node) in REARRANGEMENTS and opcode_of(other) == "reduce":
+    if opcode_of(node) in REARRANGEMENTS and opcode_of(other) in _SUMS:
         return True
     is_product = family_of(node.instruction) == "product" and not node.constant
     return is_product and _fills_otherwise(other)
