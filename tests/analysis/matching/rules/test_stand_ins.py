@@ -795,6 +795,7 @@ def test_no_move_of_data_multiplies_and_no_slice_adds_up(read: Read) -> None:
     assert could_do_its_work(nodes["row"], nodes["first"])
     assert not could_do_its_work(nodes["row"], nodes["sum"])
     assert not could_do_its_work(nodes["row"], nodes["all"])
+    assert not could_do_its_work(nodes["all"], nodes["sum"])
 
 
 _PAIR = "(f32[8]{0}, f32[8]{0})"
