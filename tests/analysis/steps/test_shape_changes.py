@@ -62,6 +62,26 @@ def test_of_a_tuple_in_another_order_only_layouts_changed() -> None:
     assert compare_shapes(old, new) == {Kind.LAYOUT: change}
 
 
+def test_of_a_tuple_in_another_order_divided_elements_keep_their_types() -> None:
+    old = _shape("(s32[], f32[16,8,3], c64[16,8], f32[16,8])")
+    new = _shape("(s32[], c64[16,2], f32[16,2], f32[16,2,3])")
+    change = ShapeChange(
+        "f32[16,8,3]",
+        "f32[16,2,3]",
+        lead="3 of 4 elements, such as ",
+        tail=", and elements in another order",
+    )
+    assert compare_shapes(old, new) == {Kind.SHAPE: change}
+
+
+def test_which_of_two_elements_was_divided_is_not_guessed() -> None:
+    old = _shape("(f32[16,8], f32[8,8], s32[])")
+    new = _shape("(s32[], f32[4,4], f32[8,4])")
+    change = compare_shapes(old, new)[Kind.SHAPE]
+    assert isinstance(change, ShapeChange)
+    assert change.tail == ", and the others in another order"
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

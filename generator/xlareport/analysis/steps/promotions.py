@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from xlareport.analysis.cost.shape_sizes import iterate_leaves
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.result import Matching
 from xlareport.runtime import english
@@ -11,8 +12,7 @@ from xlareport.runtime import english
 def promoted(matching: Matching, members: Sequence[Place], after: Place | None) -> str:
     """Return how many of the combined sent another type: `3 of them as f32 instead of bf16`."""
     whole = matching.after.find(*after) if after else None
-    elements = (whole.shape.elements or (whole.shape,)) if whole else ()
-    types = {element.element_type for element in elements}
+    types = {array.element_type for array in iterate_leaves(whole.shape)} if whole else set()
     if len(types) != 1:
         return ""
     (now,) = types

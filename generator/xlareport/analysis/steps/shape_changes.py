@@ -147,18 +147,39 @@ def _is_tiling(change: str | ShapeChange) -> bool:
 
 
 def _in_old_order(old: Shape, new: Shape) -> tuple[Shape, ...]:
-    """Return the new elements in the order of the old ones; empty if not only layouts differ."""
+    """Return the new elements in the order of the old ones; empty where an old one has none.
+
+    One has the same shape, or is the only one that may be that array divided or put together.
+    """
     waiting: dict[str, list[Shape]] = {}
     for element in new.elements:
         waiting.setdefault(without_layout(element.text), []).append(element)
+    divided = _divided(old, new)
     result: list[Shape] = []
     for element in old.elements:
-        alike = waiting.get(without_layout(element.text))
+        plain = without_layout(element.text)
+        alike = waiting.get(plain) or waiting.get(divided.get(plain, ""))
         if not alike:
             return ()
         same = next((number for number, other in enumerate(alike) if other.text == element.text), 0)
         result.append(alike.pop(same))
     return tuple(result)
+
+
+def _divided(old: Shape, new: Shape) -> dict[str, str]:
+    """Return for shapes that are gone the only new one of as many elements that may be each."""
+    before, after = (
+        Counter(without_layout(element.text) for element in shape.elements) for shape in (old, new)
+    )
+    shapes = {without_layout(e.text): e for e in (*old.elements, *new.elements)}
+    gone, added = before - after, after - before
+    fitting = {was: [now for now in added if _stands(shapes[was], shapes[now])] for was in gone}
+    shared = Counter(chain.from_iterable(fitting.values()))
+    return {
+        was: names[0]
+        for was, names in fitting.items()
+        if len(names) == 1 and shared[names[0]] == 1 and gone[was] == added[names[0]]
+    }
 
 
 def _stands(old: Shape, new: Shape) -> bool:

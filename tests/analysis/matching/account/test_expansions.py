@@ -981,3 +981,23 @@ ENTRY %main (a: s32[3]) -> pred[3] {
     headline = step(read(before), read(after), "`algsimp`").headline
     assert "`algsimp` expanded 1 constant into 4 instructions" in headline
     assert "`%multiply.1` gives its result" in headline
+
+
+def test_a_difference_is_a_sum_with_another_constant_and_no_expansion(read: Read) -> None:
+    lines = """
+HloModule m
+
+ENTRY %main (a: f32[4]) -> f32[4] {
+  %a = f32[4]{0} parameter(0)
+  %iota.1 = f32[4]{0} iota(), iota_dimension=0
+  %constant.1 = f32[] constant(2)
+  %fill.1 = f32[4]{0} broadcast(%constant.1), dimensions={}
+  %work.1 = f32[4]{0} subtract(%iota.1, %fill.1)
+  ROOT %out = f32[4]{0} multiply(%a, %work.1)
+}
+"""
+    sums = lines.replace("subtract(", "add(").replace("constant(2)", "constant(-2)")
+    sums = sums.replace("work.1", "work.2").replace("fill.1", "fill.2")
+    pairing = match(read(lines), read(sums)).pairing_before(_at("work.1"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.EXPANDED

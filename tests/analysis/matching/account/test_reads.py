@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
+from xlareport.analysis.matching.account.reads import has_other_operands
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.search_start import start
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
@@ -204,3 +206,21 @@ def test_a_sum_reads_at_the_other_place_what_is_not_its_other_operand(read: Read
     pairing = matching.pairing_before(Place("main", "erf.2"))
     assert pairing is not None
     assert str(pairing.reason) == "%add.9 uses %erf.1 instead"
+
+
+def test_places_of_a_tuple_in_another_order_say_nothing(read: Read) -> None:
+    text = """
+ENTRY %main (a: f32[8,4], b: c64[8], c: f32[2,4], d: c64[2]) -> (f32[8,4], c64[8]) {
+  %a = f32[8,4]{1,0} parameter(0)
+  %b = c64[8]{0} parameter(1)
+  %c = f32[2,4]{1,0} parameter(2)
+  %d = c64[2]{0} parameter(3)
+  %turned = (c64[2]{0}, f32[2,4]{1,0}) tuple(%d, %c)
+  %in.order = (f32[2,4]{1,0}, c64[2]{0}) tuple(%c, %d)
+  ROOT %out = (f32[8,4]{1,0}, c64[8]{0}) tuple(%a, %b)
+}
+"""
+    search = start(read(text), read(""), same_program=True)
+    nodes = {node.instruction.name: node for node in search.before.open()}
+    assert has_other_operands(nodes["out"], nodes["turned"])
+    assert not has_other_operands(nodes["out"], nodes["in.order"])

@@ -78,6 +78,26 @@ def test_the_collectives_of_a_partitioner_are_new(read: Read) -> None:
     assert known.cause is None
 
 
+def _with_sum(module: str, name: str, operand: str) -> str:
+    """Return a module whose first result is a sum over devices."""
+    collective = f"  %{name} = f32[4]{{0}} all-reduce({operand}), to_apply=%sum\n  ROOT"
+    return module.replace("  ROOT", collective).replace("tuple(%a,", f"tuple(%{name},")
+
+
+def test_beside_a_collective_that_stayed_the_new_ones_are_a_partitioner_s(read: Read) -> None:
+    before = _with_sum(_BEFORE, "psum", "%a")
+    more = "  %further = f32[4]{0} all-reduce(%tanh.3), to_apply=%sum\n  ROOT"
+    after = _with_sum(_AFTER, "psum", "%a").replace("  ROOT", more)
+    after = after.replace("(f32[4], f32[30])", "(f32[4], f32[30], f32[4])")
+    after = after.replace("(f32[4]{0}, f32[30]{0})", "(f32[4]{0}, f32[30]{0}, f32[4]{0})")
+    after = after.replace("%cosine.25)", "%cosine.25, %further)")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "psum")) == Place("main", "psum")
+    known = matching.pairing_after(Place("main", "further"))
+    assert known is not None
+    assert known.cause is None
+
+
 def test_a_pass_that_adds_or_removes_much_is_told_so(read: Read) -> None:
     only = _module("sine", "exponential", 1)
     removed = match(read(_BEFORE), read(only))

@@ -40,6 +40,8 @@ _MOVES = frozenset(
     {"concatenate", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "slice"}
 )
 """Opcodes that compute nothing but that passes do expand."""
+_FILLS = frozenset({"broadcast", "constant"})
+"""Opcodes that repeat a number: no work, not even on constants."""
 _REARRANGED = frozenset({"reshape", "transpose"})
 """Opcodes that become a copy between bitcasts, once layouts are assigned."""
 _DECOMPOSED = ("reduce-scatter", "all-reduce")
@@ -115,7 +117,7 @@ def _are_several(node: Node, result: Node, parts: Sequence[Node]) -> bool:
 
 def _works(part: Node, result: Node) -> bool:
     """Return whether a part does work of an expansion, which may all be work on constants."""
-    return part.instruction.opcode != "constant" if result.constant else not part.constant
+    return part.instruction.opcode not in _FILLS if result.constant else not part.constant
 
 
 def _candidates(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from xlareport.analysis.matching.rules.loops.sunk_work import given_outside
 from xlareport.analysis.matching.search.nodes import node_after, read_at
 from xlareport.analysis.matching.search.search import Search
+from xlareport.analysis.matching.sides.element_orders import are_permuted
 from xlareport.analysis.matching.sides.facts import TRANSPARENT
 from xlareport.analysis.matching.sides.families import REWRITES
 from xlareport.analysis.matching.sides.graph import Node
@@ -15,9 +16,12 @@ WITHOUT_NODES = TRANSPARENT | {"get-tuple-element"}
 
 
 def has_other_operands(reader: Node, partner: Node) -> bool:
-    """Return whether operand counts differ, so that operand positions say nothing."""
+    """Return whether operand counts or the order of elements differ: positions say nothing."""
     old, new = reader.instruction, partner.instruction
-    return old.opcode == new.opcode and len(old.operands) != len(new.operands)
+    if old.opcode != new.opcode:
+        return False
+    reordered = old.opcode == "tuple" and are_permuted(old.shape, new.shape)
+    return reordered or len(old.operands) != len(new.operands)
 
 
 def reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool) -> str:

@@ -52,7 +52,7 @@ def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
     gone = [pairing for pairing in pairings if _is_gone(before, pairing, carried)]
     if not _are_many(gone, before.instruction_count):
         return
-    counted = _has_collectives(before)  # else they are the partitioner's own
+    counted = any(_is_collective(before, pairing) for pairing in gone)  # else the partitioner's own
     new = [pairing for pairing in pairings if _is_new(after, pairing, collectives=counted)]
     written_out = sum(map(len, search.generated.values()))  # of what is told of a generator alone
     if _are_many(new, after.instruction_count - written_out):
@@ -168,6 +168,6 @@ def _is_staged(module: HloModule, place: Place, line: Instruction) -> bool:
     return holder is not None and holder.opcode == "async-start" and line.opcode == "slice"
 
 
-def _has_collectives(module: HloModule) -> bool:
-    lines = (line for computation in module.computations for line in computation.instructions)
-    return any(family_of(line) == "collective" for line in lines)
+def _is_collective(before: HloModule, pairing: Pairing) -> bool:
+    line = before.find(*pairing.before[0])
+    return line is not None and family_of(line) == "collective"

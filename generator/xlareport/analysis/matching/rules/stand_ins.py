@@ -36,6 +36,12 @@ _COMBINES = "X64Combine"
 """Target of custom calls that make a 64-bit value of two halves, which do its work."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
 """Opcodes of fill values, which passes replace with one another or move."""
+_SUMS = frozenset({"all-reduce", "all-reduce-done", "all-reduce-start", "reduce", "reduce-scatter"})
+"""Opcodes that combine numbers: none does what a move did."""
+_OTHER_WORK = {("all-reduce", "reduce"), ("reduce", "slice")} | {
+    ("add", f"all-reduce{end}") for end in ("", "-done")
+}
+"""Opcodes of a sum and what is none, or of two sums of which only one is over devices."""
 PASSING = (
     _FILLS
     | REARRANGEMENTS
@@ -73,9 +79,8 @@ def _only_moves(node: Node, other: Node) -> bool:
     """Return whether a move or a fill has the place of a product or a sum, or a sum of a move."""
     if opcode_of(other) in MOVES - _FILLS and opcode_of(node) in DENSE_PRODUCTS:
         return True
-    if (opcode_of(node), opcode_of(other)) == ("reduce", "slice"):
-        return True
-    if opcode_of(node) in REARRANGEMENTS and opcode_of(other) == "reduce":
+    opcodes = opcode_of(node), opcode_of(other)
+    if opcodes in _OTHER_WORK or (opcodes[0] in REARRANGEMENTS and opcodes[1] in _SUMS):
         return True
     is_product = family_of(node.instruction) == "product" and not node.constant
     return is_product and _fills_otherwise(other)

@@ -80,3 +80,68 @@ def test_an_all_reduce_of_another_size_is_not_a_member(read: Read) -> None:
     other = other.replace("f32[16,2]", "f32[8,2]")
     said = match(read(other), read(TOGETHER)).pairing_before(Place("main", "sum.3"))
     assert said is None or said.relation is not Relation.COMBINED
+
+
+_GATHERS = """
+ENTRY %main (x: f32[8], y: f32[4], z: f32[4,2]) -> (f32[16], f32[8], f32[4,4], f32[4,4]) {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[4]{0} parameter(1)
+  %z = f32[4,2]{1,0} parameter(2)
+  %s = f32[8]{0} sine(%x)
+  %c = f32[4]{0} cosine(%y)
+  %t = f32[4,2]{1,0} tanh(%z)
+  %all.1 = f32[16]{0} all-gather(%s), dimensions={0}, replica_groups={{0,1}}
+  %all.2 = f32[8]{0} all-gather(%c), dimensions={0}, replica_groups={{0,1}}
+  %u = f32[4,2]{1,0} negate(%z)
+  %all.3 = f32[4,4]{1,0} all-gather(%u), dimensions={1}, replica_groups={{0,1}}
+  %all.4 = f32[4,4]{1,0} all-gather(%t), dimensions={1}, replica_groups={{0,1}}
+  ROOT %out = (f32[16], f32[8], f32[4,4], f32[4,4]) tuple(%all.1, %all.2, %all.3, %all.4)
+}
+"""
+_ALL = "((f32[8], f32[4], f32[2,4]), (f32[16], f32[8], f32[4,4]))"
+_GATHERED_AT_ONCE = f"""
+%fused (p: f32[4,2]) -> f32[2,4] {{
+  %p = f32[4,2]{{1,0}} parameter(0)
+  %e = f32[4,2]{{1,0}} exponential(%p)
+  %d = f32[4,2]{{1,0}} multiply(%e, %e)
+  ROOT %h = f32[2,4]{{1,0}} transpose(%d), dimensions={{1,0}}
+}}
+
+%fused.1 (p: f32[4,2]) -> f32[2,4] {{
+  %p = f32[4,2]{{1,0}} parameter(0)
+  %e = f32[4,2]{{1,0}} sqrt(%p)
+  %d = f32[4,2]{{1,0}} multiply(%e, %e)
+  ROOT %h = f32[2,4]{{1,0}} transpose(%d), dimensions={{1,0}}
+}}
+
+ENTRY %main (x: f32[8], y: f32[4], z: f32[4,2]) -> (f32[16], f32[8], f32[4,4], f32[4,4]) {{
+  %x = f32[8]{{0}} parameter(0)
+  %y = f32[4]{{0}} parameter(1)
+  %z = f32[4,2]{{1,0}} parameter(2)
+  %s = f32[8]{{0}} sine(%x)
+  %c = f32[4]{{0}} cosine(%y)
+  %f = f32[2,4]{{1,0}} fusion(%z), kind=kLoop, calls=%fused
+  %k = f32[2,4]{{1,0}} fusion(%z), kind=kLoop, calls=%fused.1
+  %own = f32[4,4]{{1,0}} all-gather(%k), dimensions={{0}}, replica_groups={{{{0,1}}}}
+  %n = f32[4,4]{{0,1}} bitcast(%own)
+  %start = {_ALL} all-gather-start(%s, %c, %f), dimensions={{0}}, replica_groups={{{{0,1}}}}
+  %done = (f32[16], f32[8], f32[4,4]) all-gather-done(%start)
+  %g.0 = f32[16]{{0}} get-tuple-element(%done), index=0
+  %g.1 = f32[8]{{0}} get-tuple-element(%done), index=1
+  %g.2 = f32[4,4]{{1,0}} get-tuple-element(%done), index=2
+  %b = f32[4,4]{{0,1}} bitcast(%g.2)
+  ROOT %out = (f32[16], f32[8], f32[4,4]{{0,1}}, f32[4,4]{{0,1}}) tuple(%g.0, %g.1, %n, %b)
+}}
+"""
+
+
+def test_an_all_gather_of_turned_values_is_a_member_by_what_its_user_reads(read: Read) -> None:
+    said = match(read(_GATHERS), read(_GATHERED_AT_ONCE)).pairing_before(Place("main", "all.4"))
+    assert said is not None
+    assert said.relation is Relation.COMBINED
+    assert set(said.before) == {Place("main", f"all.{number}") for number in (1, 2, 4)}
+
+
+def test_what_a_start_sends_has_the_type_that_it_had(read: Read) -> None:
+    change = step(read(_GATHERS), read(_GATHERED_AT_ONCE))
+    assert "instead of f32" not in " ".join((change.headline, *change.account))
