@@ -131,6 +131,23 @@ ENTRY"""
         assert (known.relation, known.cause) == (Relation.ADDED, None)
 
 
+def test_a_fusion_of_only_what_a_compiler_adds_is_new(read: Read) -> None:
+    for inner, cause in (("bitcast", None), ("negate", ChangeCause.UNTRACED)):
+        fused = f"""
+%fused (p: f32[4]) -> f32[4] {{
+  %p = f32[4]{{0}} parameter(0)
+  ROOT %inner = f32[4]{{0}} {inner}(%p)
+}}
+
+ENTRY"""
+        line = "  %fusion.1 = f32[4]{0} fusion(%tanh.3), kind=kLoop, calls=%fused\n"
+        after = _module("tanh", "cosine", _MANY + 2, line).replace("tuple(%a,", "tuple(%fusion.1,")
+        matching = match(read(_BEFORE), read(after.replace("ENTRY", fused)))
+        known = matching.pairing_after(Place("main", "fusion.1"))
+        assert known is not None
+        assert (known.relation, known.cause) == (Relation.ADDED, cause)
+
+
 def _loop(work: str, number: int, carried: str, read: str) -> str:
     """Return a loop of which each iteration reads an element for its work."""
     return f"""

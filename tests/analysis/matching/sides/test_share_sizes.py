@@ -177,3 +177,35 @@ rhs_contracting_dims={0}, metadata={op_name="jit(f)/dot_general"}
 """
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "dot.1")) == Place("main_spmd", "dot.2")
+
+
+_REWRITTEN = """ENTRY %main (a: f32[8,{summed}], k: f32[1,{summed},{columns}], x: f32[8,8])\
+  -> f32[8,8] {{
+  %a = f32[8,{summed}] parameter(0)
+  %k = f32[1,{summed},{columns}] parameter(1)
+  %x = f32[8,8] parameter(2)
+  %convolution = f32[8,{columns}] convolution(%a, %k), window={{size=1}}, dim_labels=bf_0io->bf
+  ROOT %multiply = f32[8,8] multiply(%x, %x)
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "summed", "columns", "devices", "excluded"),
+    [
+        pytest.param("multiply", 16, 8, 4, True, id="devices with several elements to sum"),
+        pytest.param("multiply", 4, 8, 4, False, id="devices with one element to sum"),
+        pytest.param("multiply", 16, 8, 1, False, id="an unknown number of devices"),
+        pytest.param("convolution", 16, 8, 4, False, id="a convolution with the same result"),
+        pytest.param("convolution", 16, 64, 4, True, id="a convolution with a larger result"),
+    ],
+)
+def test_a_share_of_a_dot_is_rewritten_with_a_result_that_fits(
+    read: Read, name: str, summed: int, columns: int, devices: int, *, excluded: bool
+) -> None:
+    dot = _DOT.format(rows=8, columns=8).replace("16", str(summed))
+    modules = read(dot), read(_REWRITTEN.format(summed=summed, columns=columns))
+    (ours,), (theirs,) = (start(module, read(_GRIDS)).before.graph.frames for module in modules)
+    old = ours.node(ours.computation.by_name["d"])
+    new = theirs.node(theirs.computation.by_name[name])
+    assert is_no_share(old, new, devices) is excluded

@@ -162,7 +162,7 @@ ANNOTATIONS = ("Sharding", "SPMD", "xla.sdy.")
 
 def _is_staged(module: HloModule, place: Place, line: Instruction) -> bool:
     """Return whether the compiler adds an instruction of its own: a copy, part of a prefetch."""
-    if line.opcode in _STAGED or line.call_target == JOIN:
+    if line.opcode in _STAGED or line.call_target == JOIN or _fuses_staged(module, line):
         return True
     holder = holders_of(module).get(place.computation)
     return holder is not None and holder.opcode == "async-start" and line.opcode == "slice"
@@ -171,3 +171,10 @@ def _is_staged(module: HloModule, place: Place, line: Instruction) -> bool:
 def _is_collective(before: HloModule, pairing: Pairing) -> bool:
     line = before.find(*pairing.before[0])
     return line is not None and family_of(line) == "collective"
+
+
+def _fuses_staged(module: HloModule, line: Instruction) -> bool:
+    """Return whether a fusion has only what the compiler adds of its own, such as a bitcast."""
+    fused = module.callees(line) if line.opcode == "fusion" else ()
+    inner = [known.opcode for computation in fused for known in computation.instructions]
+    return bool(inner) and _STAGED.issuperset(inner)

@@ -22,15 +22,16 @@ _PADDING = 8
 
 
 def is_no_share(node: Node, other: Node, devices: int) -> bool:
-    """Return whether the sizes of two nodes of one opcode exclude that one is a share of the other.
+    """Return whether the sizes of two nodes exclude that one is a share of the other.
 
     That is told of elementwise work of the same number of dimensions, those of size 1 left out; of
-    what a dot sums over and of its two sides; and of loops of which no carried
-    array has a share in the other. A single device stands for a number that is not known.
+    what a dot sums over and of its two sides, and of what it was rewritten as; and of loops of
+    which no carried array has a share in the other. A single device stands for a number that is
+    not known.
     """
     line, now = node.instruction, other.instruction
     if line.opcode != now.opcode:
-        return False
+        return line.opcode == "dot" and _is_no_rewrite(node, other, devices)
     if line.opcode == "dot":
         return _multiplies_others(node, other, devices)
     if line.opcode == "while":
@@ -101,6 +102,20 @@ def _multiplies_others(node: Node, other: Node, devices: int) -> bool:
         return True
     orders = ours.sides, ours.sides[::-1]
     return not any(_may_be_sides(sides, theirs.sides, devices) for sides in orders)
+
+
+def _is_no_rewrite(node: Node, other: Node, devices: int) -> bool:
+    """Return whether sizes exclude that a share of a dot was rewritten as a node of another opcode.
+
+    A convolution has no larger result. A multiplication sums nothing, so that no device may have
+    more than one element to sum over.
+    """
+    if other.instruction.opcode == "multiply":
+        sizes = _DotSizes.of(node)
+        return sizes is not None and 1 < devices < sizes.summed
+    whole, part = node.instruction.shape, other.instruction.shape
+    grows = prod(map(_padded, _sizes(whole))) < (part.element_count or 0)
+    return other.instruction.opcode == "convolution" and grows
 
 
 def _may_be_sides(whole: tuple[int, ...], part: tuple[int, ...], devices: int) -> bool:
