@@ -1,6 +1,7 @@
 """Pairings of expanded instructions, which take the place of a removal and additions."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from msgspec.structs import replace
@@ -37,45 +38,97 @@ def with_expansions(
     new = _by_node(search.after.open(), pairings, Relation.ADDED)
     if not new:
         return [*pairings]
-    expanded: set[int] = set()
+    changes = _Changes(search, gone, new, partner)
+    _expand_values(changes, _expand_halves(changes))
+    _expand_stacks(changes)
+    repeated = add_repeated_parts(search, changes.left, (*pairings, *partner.values()))
+    changes.expanded.update(map(id, repeated))
+    rest = [pairing for pairing in pairings if id(pairing) not in changes.expanded]
+    _name_expanded_users(rest, (*rest, *partner.values()))
+    return rest
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """Pairings of nodes removed (`gone`), added (`new`), and of places with a counterpart.
+
+    `expanded` are the identities of those of new nodes that belong to what was expanded.
+    """
+
+    search: Search
+    gone: Mapping[Node, Pairing]
+    new: Mapping[Node, Pairing]
+    partner: Mapping[Place, Pairing]
+    expanded: set[int] = field(default_factory=set)
+
+    @property
+    def left(self) -> dict[Node, Pairing]:
+        """The new nodes that belong to nothing expanded."""
+        new = self.new.items()
+        return {node: pairing for node, pairing in new if id(pairing) not in self.expanded}
+
+    def pairing_of(self, node: Node) -> Pairing | None:
+        """Return the pairing of an old node."""
+        return self.gone.get(node) or self.partner.get(place_of(node))
+
+    def expand(self, pairing: Pairing | None, nodes: Sequence[Node], reason: Reason) -> None:
+        """Let a pairing say that its instruction became nodes, of which the first is its result."""
+        if pairing is None or not _is_of_one(pairing):
+            return
+        places = dict.fromkeys(map(place_of, nodes))
+        self.expanded.update(id(self.new[node]) for node in nodes if node in self.new)
+        pairing.after = tuple(places)
+        pairing.relation = Relation.EXPANDED if len(places) > 1 else Relation.REPLACED
+        pairing.grade = weakest((pairing.grade, Grade.MATCHED))
+        pairing.reason = reason
+
+
+def _expand_halves(changes: _Changes) -> Mapping[Node, Collection[Node]]:
+    """Expand complex values into their halves; return what they were expanded into."""
     halves: dict[Node, Collection[Node]] = {}
-    for split in in_halves(search, new):
-        known = gone.get(split.node) or partner.get(place_of(split.node))
+    for split in in_halves(changes.search, changes.new):
         halves[split.node] = nodes = (split.result, *split.parts)
-        _expand(known, nodes, split.reason, new, expanded)
+        changes.expand(changes.pairing_of(split.node), nodes, split.reason)
         for reader in split.readers:
-            _remove(partner[place_of(reader)], split.node)
-    new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
+            _remove(changes.partner[place_of(reader)], split.node)
+    return halves
+
+
+def _expand_values(changes: _Changes, halves: Mapping[Node, Collection[Node]]) -> None:
+    """Expand what was removed or replaced into the new instructions that give its value."""
+    search, new = changes.search, changes.left
     homes = group_by_key((node.frame.computation.name, node) for node in new)
-    for node, result, parts in expansions(search, gone, new, halves):
-        if any(id(new[part]) in expanded for part in (result, *parts) if part in new):
+    for node, result, parts in expansions(search, changes.gone, new, halves):
+        if any(id(new[part]) in changes.expanded for part in (result, *parts) if part in new):
             continue
-        known = gone.get(node) or partner.get(place_of(node))
+        known = changes.pairing_of(node)
         if _is_scattered(node) or _is_scattered(read_at(search.before, node, 0)):
             continue
         if known is not None and known.relation in _EXPANDABLE and _is_of_one(known):
             nodes = (result, *parts, *_in_loops(search, (result, *parts), homes))
-            itself = _itself(node, nodes)
-            if itself in new:
-                former, place = known.after, place_of(itself)
-                _go_on(known, place)
-                if former:
-                    new[itself].after = former
-                    new[itself].reason = f"it gives the result of %{node.instruction.name}"
-                else:
-                    expanded.add(id(new[itself]))
-            else:
-                _expand(known, nodes, _reason(nodes), new, expanded)
-    new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
-    for node, nodes in stack_expansions(search, gone, new):
-        if gone[node].relation is Relation.REMOVED:
-            _expand(gone[node], nodes, _reason(nodes), new, expanded)
-    new = {node: pairing for node, pairing in new.items() if id(pairing) not in expanded}
-    repeated = add_repeated_parts(search, new, (*pairings, *partner.values()))
-    expanded.update(map(id, repeated))
-    rest = [pairing for pairing in pairings if id(pairing) not in expanded]
-    _name_expanded_users(rest, (*rest, *partner.values()))
-    return rest
+            _expand_or_keep(changes, node, known, nodes)
+
+
+def _expand_or_keep(changes: _Changes, node: Node, known: Pairing, nodes: Sequence[Node]) -> None:
+    """Expand a node into nodes; if one of them does what it did, let it go on as that one."""
+    itself = _itself(node, nodes)
+    if itself is None or itself not in changes.new:
+        changes.expand(known, nodes, _reason(nodes))
+        return
+    former, place = known.after, place_of(itself)
+    _go_on(known, place)
+    if former:
+        changes.new[itself].after = former
+        changes.new[itself].reason = f"it gives the result of %{node.instruction.name}"
+    else:
+        changes.expanded.add(id(changes.new[itself]))
+
+
+def _expand_stacks(changes: _Changes) -> None:
+    """Expand what is still removed into the new instructions of its op_name and Python stack."""
+    for node, nodes in stack_expansions(changes.search, changes.gone, changes.left):
+        if changes.gone[node].relation is Relation.REMOVED:
+            changes.expand(changes.gone[node], nodes, _reason(nodes))
 
 
 def _is_scattered(node: Node | None) -> bool:
@@ -104,24 +157,6 @@ def _name_expanded_users(pairings: Iterable[Pairing], every: Iterable[Pairing]) 
 def _is_of_one(pairing: Pairing) -> bool:
     """Return whether a pairing is of one instruction, which has one counterpart at most."""
     return len(pairing.before) == 1 and len(pairing.after) <= 1
-
-
-def _expand(
-    pairing: Pairing | None,
-    nodes: Sequence[Node],
-    reason: Reason,
-    new: Mapping[Node, Pairing],
-    expanded: set[int],
-) -> None:
-    """Let a pairing say that its instruction became nodes, of which the first is its result."""
-    if pairing is None or not _is_of_one(pairing):
-        return
-    places = dict.fromkeys(map(place_of, nodes))
-    expanded.update(id(new[node]) for node in nodes if node in new)
-    pairing.after = tuple(places)
-    pairing.relation = Relation.EXPANDED if len(places) > 1 else Relation.REPLACED
-    pairing.grade = weakest((pairing.grade, Grade.MATCHED))
-    pairing.reason = reason
 
 
 def _in_loops(

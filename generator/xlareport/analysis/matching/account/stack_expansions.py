@@ -16,7 +16,7 @@ _UNCOUNTED = MOVES | {"constant", "get-tuple-element", "parameter", "tuple"}
 
 def stack_expansions(
     search: Search, gone: Mapping[Node, object], new: Mapping[Node, object]
-) -> Iterator[tuple[Node, list[Node]]]:
+) -> Iterator[tuple[Node, Sequence[Node]]]:
     """Yield removed nodes that alone had an op_name and a stack, with the new ones that have it.
 
     The result is the first of these. Moves are left out.
