@@ -60,6 +60,7 @@ def published(page: str) -> str:
         "unseen_trails": _trails(recorded("unseen_trails")),
         "op_names": _op_names(recorded("op_names")),
         "ends": _ends(recorded("ends")),
+        "roots": _roots(recorded("roots")),
         "steps": _steps(recorded("steps"), recorded("steps_of_test_data")),
         "rewrites": _rewrites(recorded("rewrites")),
         "values": _values(recorded("values"), recorded("missed_values")),
@@ -134,6 +135,34 @@ _BOTH_ENDS = (
     "A dump without the passes in between has one step, from the first snapshot to the final one. "
     "In dumps of every pass, the histories over all snapshots tell whether an instruction was "
     "removed or added. New constants are not counted."
+)
+
+
+def _roots(rows: Sequence[Row]) -> list[str]:
+    cells = [
+        [
+            _DEVICES[str(row["devices"])],
+            f"{sum(int(row[verdict]) for verdict in _VERDICTS):,}",
+            *(_share(row, verdict, *(set(_VERDICTS) - {verdict})) for verdict in _VERDICTS),
+        ]
+        for row in rows
+    ]
+    head = ["Modules", "Final instructions", *_VERDICTS.values()]
+    return [_ROOTS, "", *_table(head, cells)] if rows else []
+
+
+_VERDICTS = {
+    "right": "Equal",
+    "partly": "Partly equal",
+    "wrong": "Others",
+    "invented": "New by the histories",
+    "missed": "Not known",
+}
+_DEVICES = {"one": "of one device", "several": "of several devices"}
+_ROOTS = (
+    "From which instructions of the first snapshot each final instruction comes, by the one step "
+    "and by the histories over all snapshots. Reshapes, bitcasts, copies, constants and tuples are "
+    "not counted."
 )
 
 

@@ -93,10 +93,11 @@ def _judge_module(files: ModuleFiles) -> Iterator[Verdict]:
             ]
             if any(ends):
                 words = _words(Place(computation.name, line.name), *ends)
-                yield Verdict(devices, line.opcode, _result(*ends), words)
+                yield Verdict(devices, line.opcode, compare_roots(*ends), words)
 
 
-def _result(known: frozenset[Place], claimed: frozenset[Place]) -> str:
+def compare_roots(known: frozenset[Place], claimed: frozenset[Place]) -> str:
+    """Return how the roots by the single step agree with those by the histories."""
     if known == claimed:
         return "right"
     if not known:
@@ -111,7 +112,7 @@ def _words(place: Place, known: frozenset[Place], claimed: frozenset[Place]) -> 
         ", ".join(str(root) for root in sorted(roots)[:_SHOWN]) or "new"
         for roots in (known, claimed)
     )
-    return f"{_result(known, claimed)}: {place}: {first}; the single step: {second}"
+    return f"{compare_roots(known, claimed)}: {place}: {first}; the single step: {second}"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,12 @@ from xlareport.analysis.collectives.partitioning import _by_op_name
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.lost_metadata import restore_metadata
 from xlareport.analysis.history.subjects import find_subjects, list_subjects
-from xlareport.analysis.source.inlined_op_names import whole_op_name, whole_op_names
+from xlareport.analysis.source.inlined_op_names import (
+    inlined_prefix,
+    sole_scope,
+    whole_op_name,
+    whole_op_names,
+)
 from xlareport.hlo.model import HloModule
 from xlareport.pages.search.payload import search_index
 
@@ -106,3 +111,33 @@ def test_search_and_history_know_an_op_by_one_name() -> None:
 
 def test_the_op_of_a_partitioned_instruction_is_known_by_its_whole_name() -> None:
     assert [line.name for _, line in _by_op_name(read(CALLED))[DOT]] == ["d"]
+
+
+def test_the_scope_of_a_computation_is_known_where_one_call_is_inlined() -> None:
+    module = read(CALLED)
+    assert sole_scope(module, "shmap") == OUTER
+    assert sole_scope(module, "twice") == ""
+    assert sole_scope(module, "e") == ""
+
+
+def test_inlining_leaves_the_computation_of_a_reduction_alone() -> None:
+    module = read(f"""sum {{
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT add = f32[] add(x, y){META("add")}
+}}
+
+called {{
+  p = f32[8] parameter(0)
+  zero = f32[] constant(0)
+  ROOT total = f32[] reduce(p, zero), dimensions={{0}}, to_apply=sum{META("reduce_sum")}
+}}
+
+ENTRY e {{
+  q = f32[8] parameter(0)
+  ROOT c = f32[] call(q), to_apply=called{META("jit(f)/norm")}
+}}""")
+    assert names(module, "called", "total") == ("jit(f)/norm/reduce_sum",)
+    assert names(module, "sum", "add") == ("add",)
+    total = module.by_name["called"].by_name["total"]
+    assert inlined_prefix("jit(f)/norm", total) == ""

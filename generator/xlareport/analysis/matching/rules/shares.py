@@ -126,7 +126,7 @@ def may_be_share(node: Node, other: Node) -> bool:
 def place_keys(search: Search) -> tuple[Callable[[Node], Hashable], ...]:
     """Return what tells work of one op_name apart where it is divided; nothing elsewhere.
 
-    The slices of a padded array have one op_name, and each its source line.
+    The slices of a padded array have one op_name, and each is made at another place.
     """
     return (stack_key,) if search.divided and search.parted is None else ()
 

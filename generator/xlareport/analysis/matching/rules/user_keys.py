@@ -12,7 +12,7 @@ SHARED = {
     "rough_form": "opcode and shape",
     "origin": "opcode and op_name",
     "edge": "sharding",
-    "stack_key": "opcode, op_name and source line",
+    "stack_key": "opcode, op_name and Python stack",
 }
 """In words what users share, by the name of the key."""
 _STAYING = {"get-tuple-element": "index", "reduce": "dimensions"}
@@ -29,7 +29,7 @@ class UserKeys:
         self._says_where = self.crosses and any(map(sharding, search.after.open()))
         """Whether the copies still have the shardings of these calls."""
         self.lines = place_keys(search)
-        """Keys with the source line, where work is divided."""
+        """Keys with the Python stack, where work is divided."""
 
     @property
     def keys(self) -> tuple[Callable[[Node], Hashable], ...]:
