@@ -359,10 +359,7 @@ def _pairs_of_work(before: HloModule, after: HloModule) -> tuple[list[WorkPair],
     search = start(before, after, moves=MOVES)
     _apply(_RULES, search)
     search.evaluate()
-    _apply(
-        (same_work, spreading.neighbors, same_work, same_stacks.same_stacks, spreading.neighbors),
-        search,
-    )
+    _apply(_OF_WORK, search)
     same_work(search)
     same_stacks.same_stacks(search)
     grade_doubts(search)

@@ -147,7 +147,8 @@ class Graph:
     ) -> None:
         """Keep the inputs; `paired` are the differing computations that continue others.
 
-        `moves` are opcodes that are seen through, to their first operand.
+        `moves` are opcodes that are seen through, to their first operand; if there are any, so are
+        reductions of dimensions of one element.
         """
         self.module = module
         self._paired = paired
@@ -259,7 +260,7 @@ class Graph:
         if line is None:
             return None
         for _ in range(_LONGEST_CHAIN):
-            if line.opcode in self._moves:
+            if line.opcode in self._moves or (self._moves and _reduces_nothing(frame, line)):
                 step = _to_operand(frame, line, 0, path)
             elif line.opcode in _SEEN_THROUGH:
                 step = _through(frame, line, path)
@@ -364,6 +365,18 @@ def _to_operand(
     if instruction is None:
         return None
     return frame, instruction, (*_path(element), *path) if element else path
+
+
+def _reduces_nothing(frame: Frame, line: Instruction) -> bool:
+    """Return whether a reduction of one array only drops dimensions of one element."""
+    read = frame.computation.operand(line) if line.opcode == "reduce" else None
+    if read is None or len(line.operands) != len(("array", "start")):
+        return False
+    return _sizes(read) == _sizes(line)
+
+
+def _sizes(line: Instruction) -> list[int | None]:
+    return [size for size in line.shape.dimensions if size != 1]
 
 
 def _path(element: str) -> tuple[int, ...]:
