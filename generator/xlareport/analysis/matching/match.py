@@ -91,10 +91,10 @@ from xlareport.analysis.matching.search.result import Matching
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.analysis.matching.search.work_pairs import (
-    MOVES,
     WorkCopy,
     WorkPair,
     link_work,
+    moved_by,
     note_copies,
     spans_partitioned_compilation,
     work_copies,
@@ -356,7 +356,7 @@ def _apply(rules: Iterable[Callable[[Search], None]], search: Search) -> None:
 
 def _pairs_of_work(before: HloModule, after: HloModule) -> tuple[list[WorkPair], list[WorkCopy]]:
     """Return what the rules pair where the moves between instructions are seen through."""
-    search = start(before, after, moves=MOVES)
+    search = start(before, after, moved=moved_by)
     _apply(_RULES, search)
     search.evaluate()
     _apply(_OF_WORK, search)

@@ -2,7 +2,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.analysis.matching.search.work_pairs import (
-    MOVES,
+    moved_by,
     spans_partitioned_compilation,
 )
 from xlareport.analysis.matching.sides.graph import opcode_of
@@ -70,8 +70,8 @@ def test_the_two_ends_of_a_compilation_for_several_devices_are_recognized() -> N
 
 def test_operands_are_seen_through_moves_where_asked() -> None:
     before, after = read(BEFORE), read(AFTER)
-    for moves, opcodes in ((MOVES, {"parameter"}), (frozenset[str](), {"copy-done", "bitcast"})):
-        graph = start(before, after, moves=moves).after.graph
+    for moved, opcodes in ((moved_by, {"parameter"}), (None, {"copy-done", "bitcast"})):
+        graph = start(before, after, moved=moved).after.graph
         new = [
             frame.nodes[name]
             for frame in graph.frames
@@ -79,3 +79,49 @@ def test_operands_are_seen_through_moves_where_asked() -> None:
             if name in frame.nodes
         ]
         assert {opcode_of(read) for node in new for read, _ in graph.operands(node)} == opcodes
+
+
+_PREFETCHED = """HloModule jit_f
+
+%sliced (p.0: f32[8]) -> f32[4] {
+  %p.0 = f32[8]{0} parameter(0)
+  ROOT %slice.0 = f32[4]{0:S(1)} slice(%p.0), slice={[0:4]}
+}
+
+%sliced.1 (p.1: f32[8]) -> f32[4] {
+  %p.1 = f32[8]{0} parameter(0)
+  ROOT %slice.1 = f32[4]{0:S(1)} slice(%p.1), slice={[4:8]}
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %slice-start = ((f32[8]{0}), f32[4]{0:S(1)}, s32[]) async-start(%a), calls=%sliced
+  %slice-start.1 = ((f32[8]{0}), f32[4]{0:S(1)}, s32[]) async-start(%a), calls=%sliced.1
+  %slice-done = f32[4]{0:S(1)} async-done(%slice-start)
+  %slice-done.1 = f32[4]{0:S(1)} async-done(%slice-start.1)
+  %join = f32[8]{0:S(1)} custom-call(%slice-done, %slice-done.1), \
+custom_call_target="ConcatBitcast"
+  %zero = f32[] constant(0)
+  %row = f32[1,8]{1,0} reshape(%join)
+  %same = f32[8]{0} reduce(%row, %zero), dimensions={0}, to_apply=%sum
+  %less = f32[] reduce(%row, %zero), dimensions={0,1}, to_apply=%sum
+  ROOT %out = f32[8]{0} sine(%same)
+}
+""".replace("\\\n", "")
+
+
+def test_a_prefetch_in_slices_and_a_sum_of_one_element_pass_their_operand_on() -> None:
+    main = read(_PREFETCHED).by_name["main"]
+    passed = {name: moved_by(main, main.by_name[name]) for name in main.by_name}
+    starts = {name: line and line.name for name, line in passed.items()}
+    assert starts == {
+        **dict.fromkeys(main.by_name),
+        "join": "slice-start",
+        "row": "row",
+        "same": "same",
+    }
+
+
+def test_a_join_of_anything_but_slices_passes_nothing_on() -> None:
+    main = read(_PREFETCHED.replace("async-done(", "copy-done(")).by_name["main"]
+    assert moved_by(main, main.by_name["join"]) is None

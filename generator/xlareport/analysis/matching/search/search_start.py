@@ -1,6 +1,6 @@
 """The start of a search: which computations continue each other, and both sides' graphs."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from xlareport.analysis.matching.search.moved_levels import MovedLevels
 from xlareport.analysis.matching.search.provenance import Provenance
@@ -8,7 +8,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.computations import Correspondence, correspond, pair_contents
 from xlareport.analysis.matching.sides.contents import Contents
 from xlareport.analysis.matching.sides.forms import Forms
-from xlareport.analysis.matching.sides.graph import CallSites, Graph, Node, most_nodes
+from xlareport.analysis.matching.sides.graph import CallSites, Graph, Moved, Node, most_nodes
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import Tokens, Values
 from xlareport.hlo.model import HloModule
@@ -19,12 +19,12 @@ def start(
     after: HloModule,
     *,
     same_program: bool = True,
-    moves: Collection[str] = (),
+    moved: Moved | None = None,
 ) -> Search:
     """Return a search with paired computations and both sides' graphs of the differences.
 
     Of two programs no line is kept: equal lines have their names by chance. Both graphs see
-    through the opcodes `moves`.
+    through what `moved` passes on.
     """
     forms, tokens = Forms(), Tokens()
     divided = _are_divided(before, after, forms)
@@ -63,7 +63,7 @@ def start(
             budget,
             paired=paired,
             program=program,
-            moves=moves,
+            moved=moved,
         )
         graph.build(numbers[here], kept)
         callees = _callees(correspondence, contents, here)

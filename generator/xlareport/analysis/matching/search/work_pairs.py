@@ -13,8 +13,9 @@ from msgspec import Struct
 from xlareport.analysis.matching.search.pairing import Relation
 from xlareport.analysis.matching.search.reasons import Reason
 from xlareport.analysis.matching.search.search import NodePair, Search
+from xlareport.analysis.matching.sides.families import JOIN
 from xlareport.analysis.matching.sides.graph import Graph, Node
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
@@ -24,6 +25,7 @@ MOVES = REARRANGEMENTS | {"broadcast", "convert", "copy-done", "copy-start", "op
 A slice or a pad chooses values, as the work on them does.
 """
 
+_DONE, _STARTS = {"async-done", "slice-done"}, {"async-start", "slice-start"}
 _REASON = "a matched instruction reads it, or it reads one, if moves and converts are left out"
 _Spot = tuple[int, str]
 """A node by the number of its frame in its graph, and its instruction."""
@@ -61,6 +63,34 @@ def spans_partitioned_compilation(before: HloModule, after: HloModule) -> bool:
 def _has_fusions(module: HloModule) -> bool:
     calling = (line for computation in module.computations for line in computation.calling)
     return any(line.opcode == "fusion" for line in calling)
+
+
+def moved_by(computation: Computation, line: Instruction) -> Instruction | None:
+    """Return the instruction whose first operand a line passes on; None if it does more than that.
+
+    A reduction of dimensions of one element reduces nothing. XLA:TPU prefetches an array in slices,
+    which a custom call joins again.
+    """
+    if line.opcode in MOVES:
+        return line
+    if line.opcode == "reduce":
+        return line if _reduces_nothing(computation, line) else None
+    return _start_of_slice(computation, line) if line.call_target == JOIN else None
+
+
+def _reduces_nothing(computation: Computation, line: Instruction) -> bool:
+    read = computation.operand(line) if len(line.operands) == len(("array", "start")) else None
+    return read is not None and _sizes(read) == _sizes(line)
+
+
+def _sizes(line: Instruction) -> list[int | None]:
+    return [size for size in line.shape.dimensions if size != 1]
+
+
+def _start_of_slice(computation: Computation, join: Instruction) -> Instruction | None:
+    done = computation.operand(join)
+    start = computation.operand(done) if done is not None and done.opcode in _DONE else None
+    return start if start is not None and start.opcode in _STARTS else None
 
 
 def work_pairs(search: Search) -> list[WorkPair]:

@@ -5,7 +5,7 @@ the root of its computation. A tuple element is the value put into the tuple. So
 keeps its operands when it moves into a fusion or out of a call.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -53,6 +53,8 @@ def opcode_of(node: Node) -> str:
     return node.instruction.opcode
 
 
+Moved = Callable[[Computation, Instruction], Instruction | None]
+"""Of an instruction that passes a value on, the one whose first operand is that value."""
 NodeElement = tuple[Node, tuple[int, ...]]
 """A node, and the tuple elements to take from its result."""
 
@@ -143,12 +145,11 @@ class Graph:
         *,
         paired: Collection[str] = (),
         program: int = 0,
-        moves: Collection[str] = (),
+        moved: Moved | None = None,
     ) -> None:
         """Keep the inputs; `paired` are the differing computations that continue others.
 
-        `moves` are opcodes that are seen through, to their first operand; if there are any, so are
-        reductions of dimensions of one element.
+        `moved` gives what else is seen through, to the first operand of the line that it returns.
         """
         self.module = module
         self._paired = paired
@@ -158,7 +159,7 @@ class Graph:
         self._sites = sites
         self._homes: dict[str, Frame] = {}
         self._budget = budget
-        self._moves = moves
+        self._moved = moved
 
     def build(
         self, numbers: Mapping[str, int], kept: Mapping[str, Collection[Instruction]]
@@ -260,8 +261,9 @@ class Graph:
         if line is None:
             return None
         for _ in range(_LONGEST_CHAIN):
-            if line.opcode in self._moves or (self._moves and _reduces_nothing(frame, line)):
-                step = _to_operand(frame, line, 0, path)
+            mover = None if self._moved is None else self._moved(frame.computation, line)
+            if mover is not None:
+                step = _to_operand(frame, mover, 0, path)
             elif line.opcode in _SEEN_THROUGH:
                 step = _through(frame, line, path)
             else:
@@ -365,18 +367,6 @@ def _to_operand(
     if instruction is None:
         return None
     return frame, instruction, (*_path(element), *path) if element else path
-
-
-def _reduces_nothing(frame: Frame, line: Instruction) -> bool:
-    """Return whether a reduction of one array only drops dimensions of one element."""
-    read = frame.computation.operand(line) if line.opcode == "reduce" else None
-    if read is None or len(line.operands) != len(("array", "start")):
-        return False
-    return _sizes(read) == _sizes(line)
-
-
-def _sizes(line: Instruction) -> list[int | None]:
-    return [size for size in line.shape.dimensions if size != 1]
 
 
 def _path(element: str) -> tuple[int, ...]:
