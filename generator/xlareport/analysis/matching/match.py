@@ -362,6 +362,7 @@ def _pairs_of_work(before: HloModule, after: HloModule) -> tuple[list[WorkPair],
     _apply(_OF_WORK, search)
     same_work(search)
     same_stacks.same_stacks(search)
+    same_stacks.read_alike(search)
     grade_doubts(search)
     pairs = work_pairs(search), work_copies(search)
     search.release()

@@ -3,8 +3,10 @@
 import pytest
 from tests.modules import parse_module
 
+from xlareport.analysis.matching.account.stack_expansions import stack_expansions
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.search.pairing import Place, Relation
+from xlareport.analysis.matching.search.search_start import start
 from xlareport.knowledge.grades import Grade
 
 _TABLES = """
@@ -47,7 +49,7 @@ _AFTER = f"""HloModule f, is_scheduled=true, num_partitions=2
 ENTRY %main_spmd (b: f32[4,4], j: s32[2,4]) -> f32[3] {{
   %b = f32[4,4] parameter(0)
   %j = s32[2,4] parameter(1)
-  %fusion = f32[2,4] fusion(%b, %j), kind=kLoop, calls=%fused
+  %fusion = f32[8] fusion(%b, %j), kind=kLoop, calls=%fused
   ROOT %new = f32[3] custom-call(%fusion), custom_call_target="Other"
 }}
 """
@@ -86,3 +88,56 @@ def test_of_two_that_were_made_there_it_is_not_known_which_was_expanded() -> Non
 
 def test_a_single_pass_names_what_it_expands_otherwise() -> None:
     assert _parts(_BEFORE, _AFTER.replace(", is_scheduled=true", ""))[0] is not Relation.EXPANDED
+
+
+_TWO = f"""HloModule f, num_partitions=2
+{_TABLES}
+ENTRY %main (a: f32[8,4], b: f32[8,4]) -> (f32[8], f32[8]) {{
+  %a = f32[8,4] parameter(0)
+  %b = f32[8,4] parameter(1)
+  %rows.1 = f32[2,4] custom-call(%a), custom_call_target="Rows"{_GATHER}
+  %rows.2 = f32[2,4] custom-call(%b), custom_call_target="Rows"{_GATHER}
+  %flat.1 = f32[8] reshape(%rows.1)
+  %sin = f32[8] sine(%flat.1), metadata={{op_name="f/sin" stack_frame_id=2}}
+  %flat.2 = f32[8] reshape(%rows.2)
+  %cos = f32[8] cosine(%flat.2), metadata={{op_name="f/cos" stack_frame_id=2}}
+  ROOT %t = (f32[8], f32[8]) tuple(%sin, %cos)
+}}
+"""
+_TWO_EXPANDED = f"""HloModule f, is_scheduled=true, num_partitions=2
+{_TABLES}
+%fused (p: f32[2,4], q: f32[2,4]) -> f32[8] {{
+  %p = f32[2,4] parameter(0)
+  %q = f32[2,4] parameter(1)
+  %row.1 = f32[2,4] clamp(%p, %q, %p){_GATHER}
+  %row.2 = f32[2,4] power(%row.1, %q){_GATHER}
+  %flat.6 = f32[8] bitcast(%row.2)
+  ROOT %cos.5 = f32[8] cosine(%flat.6), metadata={{op_name="f/cos" stack_frame_id=2}}
+}}
+
+ENTRY %main_spmd (c: f32[2,4], d: f32[2,4]) -> (f32[8], f32[8]) {{
+  %c = f32[2,4] parameter(0)
+  %d = f32[2,4] parameter(1)
+  %row.3 = f32[2,4] atan2(%c, %d){_GATHER}
+  %row.4 = f32[2,4] remainder(%row.3, %c){_GATHER}
+  %flat.5 = f32[8] bitcast(%row.4)
+  %sin.5 = f32[8] sine(%flat.5), metadata={{op_name="f/sin" stack_frame_id=2}}
+  %fusion = f32[8] fusion(%c, %d), kind=kLoop, calls=%fused
+  ROOT %t.5 = (f32[8], f32[8]) tuple(%sin.5, %fusion)
+}}
+"""
+
+
+def test_of_several_the_matched_user_of_the_new_work_says_which_was_expanded() -> None:
+    search = start(parse_module(_TWO), parse_module(_TWO_EXPANDED))
+    old, new = (
+        {node.instruction.name: node for node in side.values.order}
+        for side in (search.before, search.after)
+    )
+    for name in ("sin", "cos"):
+        search.link(old[name], new[f"{name}.5"], Grade.MATCHED, "")
+    expanded = stack_expansions(search, dict.fromkeys(old.values()), dict.fromkeys(new.values()))
+    parts = {
+        node.instruction.name: [part.instruction.name for part in parts] for node, parts in expanded
+    }
+    assert parts == {"rows.1": ["row.4", "row.3"], "rows.2": ["row.2", "row.1"]}

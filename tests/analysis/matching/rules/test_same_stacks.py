@@ -3,7 +3,7 @@
 import pytest
 from tests.modules import parse_module
 
-from xlareport.analysis.matching.rules.same_stacks import same_stacks
+from xlareport.analysis.matching.rules.same_stacks import read_alike, same_stacks
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.search.search_start import start
 from xlareport.knowledge.grades import Grade
@@ -94,3 +94,41 @@ def test_a_second_sum_of_one_place_may_be_a_part_of_the_first() -> None:
     search = _search(*dots)
     assert _partners(search) == {}
     assert not search.copies
+
+
+_CHAIN = """
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8] parameter(0)
+  %exp.1 = f32[8] exponential(%a), metadata={op_name="f/exp" stack_frame_id=1}
+  %exp.2 = f32[8] exponential(%exp.1), metadata={op_name="f/exp" stack_frame_id=1}
+  %sin = f32[8] sine(%exp.1), metadata={op_name="f/sin" stack_frame_id=2}
+  %cos = f32[8] cosine(%exp.2), metadata={op_name="f/cos" stack_frame_id=2}
+  ROOT %t = (f32[8], f32[8]) tuple(%sin, %cos)
+}
+"""
+_COPIED_CHAIN = """
+ENTRY %main_spmd (b: f32[4], c: f32[4], d: f32[4]) -> (f32[4], f32[4], f32[4]) {
+  %b = f32[4] parameter(0)
+  %c = f32[4] parameter(1)
+  %d = f32[4] parameter(2)
+  %exp.5 = f32[4] exponential(%b), metadata={op_name="f/exp" stack_frame_id=1}
+  %sin.5 = f32[4] sine(%exp.5), metadata={op_name="f/sin" stack_frame_id=2}
+  %exp.6 = f32[4] exponential(%c), metadata={op_name="f/exp" stack_frame_id=1}
+  %exp.7 = f32[4] exponential(%exp.6), metadata={op_name="f/exp" stack_frame_id=1}
+  %cos.5 = f32[4] cosine(%exp.7), metadata={op_name="f/cos" stack_frame_id=2}
+  %exp.8 = f32[4] exponential(%d), metadata={op_name="f/exp" stack_frame_id=1}
+  ROOT %t.5 = (f32[4], f32[4], f32[4]) tuple(%sin.5, %cos.5, %exp.8)
+}
+"""
+
+
+def test_of_several_of_one_place_the_matched_user_says_which_one_it_is() -> None:
+    search = _search(_CHAIN, _COPIED_CHAIN)
+    assert _partners(search) == {"sin": "sin.5", "cos": "cos.5"}
+    read_alike(search)
+    assert _partners(search) == {"sin": "sin.5", "cos": "cos.5", "exp.1": "exp.6", "exp.2": "exp.7"}
+    copies = {
+        copy.instruction.name: original.instruction.name
+        for copy, (original, _) in search.copies.items()
+    }
+    assert copies == {"exp.5": "exp.1"}

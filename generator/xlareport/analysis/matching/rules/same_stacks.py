@@ -18,6 +18,7 @@ from xlareport.runtime.grouping import group_by_key
 _ELEMENTWISE = opcode_work().by_element
 _REASON = "the only work of its opcode, op_name and Python stack"
 _COPY = "a further copy, of one opcode, op_name and Python stack"
+_READ_ALIKE = "what reads it reads one of its opcode, op_name and Python stack"
 
 
 def same_stacks(search: Search) -> None:
@@ -42,6 +43,36 @@ def _note_copies(search: Search, old: Node, nodes: Sequence[Node]) -> None:
         nodes = nodes[1:]
     for node in nodes:
         search.copies.setdefault(node, (old, _COPY))
+
+
+def read_alike(search: Search) -> None:
+    """Pair work, or note it as a copy, by the only work of its stack that its users read before.
+
+    A user that is a copy itself counts as its original, so chains of copies are followed.
+    """
+    for node in reversed(search.after.values.order):
+        if not (is_free(node) and _is_work(node)) or node in search.copies:
+            continue
+        olds = _read_before(search, node, stack_key(node))
+        old = olds.pop() if len(olds) == 1 else None
+        if old is not None and is_free(old):
+            search.link(old, node, Grade.MATCHED, _READ_ALIKE)
+        elif old is not None and opcode_of(old) in _ELEMENTWISE:
+            search.copies[node] = old, _READ_ALIKE
+
+
+def _read_before(search: Search, node: Node, key: Hashable) -> set[Node]:
+    """Return the work of a key that the originals of a new node's users read."""
+    users = (user for user, _ in search.after.users.get(node, ()))
+    copied = search.copies
+    originals = (user.partner or copied.get(user, (None, _COPY))[0] for user in users)
+    return {
+        read
+        for original in originals
+        if original is not None
+        for read, _ in search.before.graph.operands(original)
+        if _is_work(read) and stack_key(read) == key
+    }
 
 
 def _by_stack(side: Side) -> dict[Hashable, list[Node]]:
