@@ -136,8 +136,11 @@ def test_of_several_the_matched_user_of_the_new_work_says_which_was_expanded() -
     )
     for name in ("sin", "cos"):
         search.link(old[name], new[f"{name}.5"], Grade.MATCHED, "")
-    expanded = stack_expansions(search, dict.fromkeys(old.values()), dict.fromkeys(new.values()))
+    gone, added = (
+        {node: None for name, node in nodes.items() if "row" in name} for nodes in (old, new)
+    )
     parts = {
-        node.instruction.name: [part.instruction.name for part in parts] for node, parts in expanded
+        node.instruction.name: [part.instruction.name for part in parts]
+        for node, parts in stack_expansions(search, gone, added)
     }
     assert parts == {"rows.1": ["row.4", "row.3"], "rows.2": ["row.2", "row.1"]}

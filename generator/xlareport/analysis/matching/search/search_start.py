@@ -8,7 +8,7 @@ from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.computations import Correspondence, correspond, pair_contents
 from xlareport.analysis.matching.sides.contents import Contents
 from xlareport.analysis.matching.sides.forms import Forms
-from xlareport.analysis.matching.sides.graph import CallSites, Graph, Moved, Node, most_nodes
+from xlareport.analysis.matching.sides.graph import CallSites, Graph, MovedBy, Node, most_nodes
 from xlareport.analysis.matching.sides.side import Side
 from xlareport.analysis.matching.sides.values import Tokens, Values
 from xlareport.hlo.model import HloModule
@@ -19,7 +19,7 @@ def start(
     after: HloModule,
     *,
     same_program: bool = True,
-    moved: Moved | None = None,
+    moved: MovedBy | None = None,
 ) -> Search:
     """Return a search with paired computations and both sides' graphs of the differences.
 

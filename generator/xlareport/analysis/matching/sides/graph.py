@@ -53,7 +53,7 @@ def opcode_of(node: Node) -> str:
     return node.instruction.opcode
 
 
-Moved = Callable[[Computation, Instruction], Instruction | None]
+MovedBy = Callable[[Computation, Instruction], Instruction | None]
 """Of an instruction that passes a value on, the one whose first operand is that value."""
 NodeElement = tuple[Node, tuple[int, ...]]
 """A node, and the tuple elements to take from its result."""
@@ -145,7 +145,7 @@ class Graph:
         *,
         paired: Collection[str] = (),
         program: int = 0,
-        moved: Moved | None = None,
+        moved: MovedBy | None = None,
     ) -> None:
         """Keep the inputs; `paired` are the differing computations that continue others.
 
