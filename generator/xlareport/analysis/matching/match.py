@@ -48,6 +48,7 @@ from xlareport.analysis.matching.rules.heavy import (
     completed,
     joined,
     merged_dots,
+    own_results,
     parted_reduces,
     products,
     staged_reduces,
@@ -131,6 +132,7 @@ _RULES = (
     collectives.halves,
     products.same_work,
     products.split_sums,
+    own_results.own_results,
     parted_reduces.parted_reduces,
     frames.arguments,
     loops.clear_loops,
@@ -247,6 +249,7 @@ _RULES = (
 _PARTS = (
     collectives.halves,
     products.split_sums,
+    own_results.own_results,
     products.split_complex,
     products.split_windows,
     products.split_reductions,
