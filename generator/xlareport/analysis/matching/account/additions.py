@@ -7,6 +7,7 @@ from xlareport.analysis.matching.account.combined_parts import reasons_by_partia
 from xlareport.analysis.matching.account.computed_elements import computed_element
 from xlareport.analysis.matching.account.copies_by_name import CopiesByName
 from xlareport.analysis.matching.account.copy_starts import (
+    between_spaces,
     reason_of_copy_start,
     reason_of_sliced_copy,
 )
@@ -91,7 +92,9 @@ class Additions:
             if words is not None:
                 return PairVerdict(None, Grade.EXACT, words, ChangeCause.PARAMETER)
         for grade, reason in self._reasons(node):
-            return PairVerdict(None, grade, reason)
+            spaces = between_spaces(self._search.after.graph.module, node)
+            words = f"copied{spaces}, {reason}" if spaces else reason
+            return PairVerdict(None, grade, words)
         return PairVerdict(None, Grade.GUESSED, "no source was found")
 
     def _copied_otherwise(self, node: Node) -> PairVerdict | None:
