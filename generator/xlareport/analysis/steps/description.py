@@ -1,5 +1,6 @@
 """The account of a step in sentences: what was done, how often, and one instruction by name."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -140,6 +141,7 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
             ),
             reverse=True,
         )
+        members.insert(0, members.pop(_place_of_example(members)))
     weights = _weights_of_kinds(change_groups)
     return sorted(
         change_groups.items(),
@@ -225,6 +227,18 @@ def _group_weight(group: ChangeGroup) -> float:
     if group.is_in_loop and group.opcodes[0] != "constant":
         return words_of_kinds()[Kind.SUNK].importance * heaviness_of_change(group.opcodes)
     return words_of_kinds()[group.kind].importance * _heaviness(group) * group.count
+
+
+def _place_of_example(groups: Sequence[ChangeGroup]) -> int:
+    """Return which group gives the example: the first of the opcode that weighs most, in all.
+
+    That is the opcode that the phrase names first, in however many scopes it is.
+    """
+    totals = defaultdict[tuple[str, str], float](float)
+    for group in groups:
+        totals[group.opcodes] += 0.0 if group.kind in _LIGHT else _group_weight(group)
+    ranks = [(not group.is_tiling, totals[group.opcodes]) for group in groups]
+    return ranks.index(max(ranks))
 
 
 def _weight_within(group: ChangeGroup) -> float:
