@@ -230,15 +230,21 @@ def _group_weight(group: ChangeGroup) -> float:
 
 
 def _place_of_example(groups: Sequence[ChangeGroup]) -> int:
-    """Return which group gives the example: the first of the opcode that weighs most, in all.
+    """Return which group gives the example, of groups by weight: the first one, as a rule.
 
-    That is the opcode that the phrase names first, in however many scopes it is.
+    Of a heavier opcode that weighs more in all, in several scopes, the first group. The phrase
+    names that opcode first.
     """
     totals = defaultdict[tuple[str, str], float](float)
     for group in groups:
         totals[group.opcodes] += 0.0 if group.kind in _LIGHT else _group_weight(group)
-    ranks = [(not group.is_tiling, totals[group.opcodes]) for group in groups]
-    return ranks.index(max(ranks))
+    lightest = heaviness_of_change(groups[0].opcodes)
+    heavier = [
+        place
+        for place, group in enumerate(groups)
+        if group.is_tiling == groups[0].is_tiling and heaviness_of_change(group.opcodes) > lightest
+    ]
+    return max([0, *heavier], key=lambda place: totals[groups[place].opcodes])
 
 
 def _weight_within(group: ChangeGroup) -> float:
