@@ -305,3 +305,15 @@ def test_of_what_was_reordered_a_collective_is_named_before_many_moves() -> None
     many = [moved(f"copy.{number}", "copy") for number in range(3)]
     headline = told(*many, moved("all-gather-start", "all-gather-start"))[0]
     assert "; `%all-gather-start` in `main`" in headline
+
+
+def test_the_example_is_of_the_opcode_that_is_named_first() -> None:
+    def added(name: str, opcode: str, scope: str) -> Change:
+        row = replace(change(Kind.ADDED), before=None, after=Place("main", name), scope=scope)
+        return replace(row, opcodes=("", opcode))
+
+    fusions = [added(f"fusion.{number}", "fusion", "mlp") for number in range(5)]
+    collectives = [added(f"all-reduce.{scope}", "all-reduce", scope) for scope in ("x", "y", "z")]
+    [headline, *others] = told(*fusions, *collectives)
+    assert "added 3 all-reduces and 5 fusions; `%all-reduce.x` in `main`" in headline
+    assert "`%fusion.0` in `main`" in others[0]

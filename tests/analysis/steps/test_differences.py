@@ -45,6 +45,16 @@ def test_one_difference(read: Read, before: str, after: str, kind: Kind) -> None
     assert "→" in str(comparison[kind])
 
 
+def test_replica_groups_in_another_form_are_the_same(read: Read) -> None:
+    mesh = "%a = f32[8]{0} all-gather(%x), replica_groups=mesh['x'=2,'y'=2] {'x'}"
+    listed = "%a = f32[8]{0} all-gather(%x), replica_groups={{0,2},{1,3}}"
+    comparison = compare(line(read, mesh), line(read, listed), {})
+    words = "mesh['x'=2,'y'=2] {'x'} → {{0,2},{1,3}} (the same groups)"
+    assert str(comparison[Kind.ATTRIBUTES]) == f"replica_groups: {words}"
+    others = compare(line(read, mesh), line(read, listed.replace("0,2},{1,3", "0,1},{2,3")), {})
+    assert "same" not in str(others[Kind.ATTRIBUTES])
+
+
 def test_a_called_computation_under_another_name_is_no_difference(read: Read) -> None:
     before = line(read, "%a = f32[] fusion(%x), kind=kLoop, calls=%old")
     after = line(read, "%a = f32[] fusion(%x), kind=kLoop, calls=%new")

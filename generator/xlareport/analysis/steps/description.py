@@ -1,5 +1,6 @@
 """The account of a step in sentences: what was done, how often, and one instruction by name."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -140,6 +141,7 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
             ),
             reverse=True,
         )
+        members.insert(0, members.pop(_place_of_example(members)))
     weights = _weights_of_kinds(change_groups)
     return sorted(
         change_groups.items(),
@@ -225,6 +227,24 @@ def _group_weight(group: ChangeGroup) -> float:
     if group.is_in_loop and group.opcodes[0] != "constant":
         return words_of_kinds()[Kind.SUNK].importance * heaviness_of_change(group.opcodes)
     return words_of_kinds()[group.kind].importance * _heaviness(group) * group.count
+
+
+def _place_of_example(groups: Sequence[ChangeGroup]) -> int:
+    """Return which group gives the example, of groups by weight: the first one, as a rule.
+
+    Of a heavier opcode that weighs more in all, in several scopes, the first group. The phrase
+    names that opcode first.
+    """
+    totals = defaultdict[tuple[str, str], float](float)
+    for group in groups:
+        totals[group.opcodes] += 0.0 if group.kind in _LIGHT else _group_weight(group)
+    lightest = heaviness_of_change(groups[0].opcodes)
+    heavier = [
+        place
+        for place, group in enumerate(groups)
+        if group.is_tiling == groups[0].is_tiling and heaviness_of_change(group.opcodes) > lightest
+    ]
+    return max([0, *heavier], key=lambda place: totals[groups[place].opcodes])
 
 
 def _weight_within(group: ChangeGroup) -> float:

@@ -8,6 +8,7 @@ from xlareport.analysis.steps.kinds import Kind
 from xlareport.analysis.steps.shape_changes import compare_shapes, shortened
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
+from xlareport.hlo.shardings.device_groups import name_same_groups
 
 _QUIET: Mapping[str, Kind] = {
     "sharding": Kind.SHARDING,
@@ -16,6 +17,7 @@ _QUIET: Mapping[str, Kind] = {
     "origin": Kind.METADATA,
     "original_value": Kind.METADATA,
 }
+_GROUPS = "replica_groups"
 _FRONTEND = "frontend_attributes"
 _SHARDY = "xla.sdy.sharding"
 _PRECISION = frozenset({"operand_precision", "algorithm"})
@@ -131,8 +133,9 @@ def _kind_of(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Kind:
 
 def attribute_change(name: str, before: Instruction, after: Instruction) -> str:
     """Return old and new value of an attribute: `algorithm: none → dot_bf16_bf16_f32`."""
-    change = shortened(before.attributes.get(name, ""), after.attributes.get(name, ""))
-    return f"{name}: {change}"
+    values = before.attributes.get(name, ""), after.attributes.get(name, "")
+    same = " (the same groups)" if name == _GROUPS and name_same_groups(*values) else ""
+    return f"{name}: {shortened(*values)}{same}"
 
 
 def _same_callees(before: Instruction, after: Instruction, callees: Mapping[str, str]) -> bool:

@@ -66,6 +66,12 @@ def parse_groups(text: str, everyone: int | None = None) -> DeviceGroups | None:
     return DeviceGroups(len(known), max(map(len, known)), known)
 
 
+def name_same_groups(text: str, other: str) -> bool:
+    """Return whether two attributes list the same groups in the same order, each in its form."""
+    groups = [parsed.groups for parsed in map(parse_groups, (text, other)) if parsed is not None]
+    return len(groups) > 1 and groups[0] is not None and groups[0] == groups[1]
+
+
 def parse_pairs(text: str) -> tuple[tuple[int, int], ...] | None:
     """Parse `source_target_pairs`: who sends to whom; None for an unknown form."""
     pairs = tuple((int(match[1]), int(match[2])) for match in _PAIR.finditer(text))

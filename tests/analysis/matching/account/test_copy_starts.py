@@ -44,6 +44,16 @@ def test_a_copy_within_a_memory_space_names_no_space(read: Read) -> None:
     assert _reason(read, _after("", "")) == words
 
 
+def test_where_a_copy_stands_is_said_with_its_memory_spaces(read: Read) -> None:
+    words = "copied from S(0) to S(1), inserted between %given and %read"
+    assert _reason(read, _after(":S(1)", ""), "copy-done") == words
+    assert _reason(read, _after("", ""), "copy-done") == "inserted between %given and %read"
+    copy = "  %copy = f32[8]{0:S(6)} copy(%given)\n  %read = f32[8]{0} negate(%copy)"
+    copied = _BEFORE.replace("  %read = f32[8]{0} negate(%given)", copy)
+    words = "copied from S(0) to S(6), inserted between %given and %read"
+    assert _reason(read, copied, "copy") == words
+
+
 _SLICED = """
 %slices (p: f32[8]) -> f32[4] {
   %p = f32[8]{0} parameter(0)
@@ -71,6 +81,7 @@ def test_an_array_that_is_copied_in_slices_is_named(read: Read) -> None:
     assert _reason(read, _SLICED, "join") == words
     words = "copies a slice of %given from S(0) to S(1); %join joins 2 of them"
     assert _reason(read, _SLICED, "start.1") == words
+    assert _reason(read, _SLICED, "done.1").startswith("copied from S(0) to S(1), ")
 
 
 def test_slices_of_several_arrays_are_no_copy_of_one(read: Read) -> None:

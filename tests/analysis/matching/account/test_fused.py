@@ -73,6 +73,25 @@ def test_a_fusion_with_something_new_in_it_is_not_exact(read: Read) -> None:
     assert (pairing.grade, pairing.reason) == (Grade.MATCHED, "fuses 4 instructions and 1 new")
 
 
+def test_of_merged_constants_the_fusion_has_a_copy_of_what_its_instructions_read(
+    read: Read,
+) -> None:
+    both = "(f32[8], f32[8], f32[8]) {"
+    other = "  %longer = f32[8]{0} pad(%b, %nought), padding=4_0\n"
+    other += "  %kept = f32[8]{0} pad(%b, %zero), padding=2_2\n"
+    out = "(f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(%sine, %longer, %kept)"
+    before = BEFORE.replace("f32[8] {", both).replace(
+        "  ROOT %sine =", f"  %nought = f32[] constant(0)\n{other}  %sine ="
+    )
+    before = before.replace("\n}", f"\n  ROOT %out = {out}\n}}")
+    first, _, entry = NESTED.partition("ENTRY")
+    entry = entry.replace("f32[8] {", both).replace("  ROOT %fusion =", "  %fusion =")
+    kept = f"\n  %zero = f32[] constant(0)\n{other}  ROOT %out = {out}\n}}"
+    entry = entry.replace("\n}", kept).replace("%nought", "%zero").replace("%sine", "%fusion")
+    pairing = made_of(read(before), read(f"{first}ENTRY{entry}"))
+    assert set(pairing.before) == SOURCES
+
+
 TWICE = NESTED.replace(
     "%sum.1 = f32[8]{0} add(%q, %pad_fusion)",
     "%zero.2 = f32[] constant(0)\n  %wide.2 = f32[8]{0} pad(%r, %zero.2), padding=0_4\n  "

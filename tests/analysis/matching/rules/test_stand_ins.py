@@ -315,10 +315,14 @@ def test_numbers_of_elements_say_nothing_where_a_tuple_was_reordered(read: Read)
     assert not _of_reordered(read, turned, "i")
     same = _CARRIED.replace("%add = f32[8]{0} add", "%add = f32[8]{0} subtract")
     assert not _of_reordered(read, same.replace("index=1", "index=2"), "key")
+    more = _CARRIED.replace("(s32[], f32[8]{0}, f32[8]{0})", "(s32[], f32[8]{0}, s32[], f32[8]{0})")
+    fewer = _CARRIED.replace("(s32[], f32[8]{0}, f32[8]{0})", "(s32[], f32[8]{0})")
+    assert _of_reordered(read, _CARRIED, "key", before=more.replace("index=1", "index=3"))
+    assert not _of_reordered(read, fewer, "key")
 
 
-def _of_reordered(read: Read, after: str, name: str) -> bool:
-    search = start(read(_CARRIED), read(after))
+def _of_reordered(read: Read, after: str, name: str, before: str = _CARRIED) -> bool:
+    search = start(read(before), read(after))
     taken = []
     for side in (search.before, search.after):
         (frame,) = side.graph.frames

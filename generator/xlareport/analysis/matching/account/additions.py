@@ -7,6 +7,7 @@ from xlareport.analysis.matching.account.combined_parts import reasons_by_partia
 from xlareport.analysis.matching.account.computed_elements import computed_element
 from xlareport.analysis.matching.account.copies_by_name import CopiesByName
 from xlareport.analysis.matching.account.copy_starts import (
+    between_spaces,
     reason_of_copy_start,
     reason_of_sliced_copy,
 )
@@ -17,6 +18,7 @@ from xlareport.analysis.matching.account.inserted_fusions import inserted_fusion
 from xlareport.analysis.matching.account.joined_pads import list_joined_pads
 from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.account.moved_starts import list_moved_starts
+from xlareport.analysis.matching.account.new_results import given_value, result_of
 from xlareport.analysis.matching.account.originals import (
     does_the_same,
     has_same_op,
@@ -91,7 +93,8 @@ class Additions:
             if words is not None:
                 return PairVerdict(None, Grade.EXACT, words, ChangeCause.PARAMETER)
         for grade, reason in self._reasons(node):
-            return PairVerdict(None, grade, reason)
+            spaces = between_spaces(self._search.after.graph.module, node)
+            return PairVerdict(None, grade, f"copied{spaces}, {reason}" if spaces else reason)
         return PairVerdict(None, Grade.GUESSED, "no source was found")
 
     def _copied_otherwise(self, node: Node) -> PairVerdict | None:
@@ -295,7 +298,7 @@ class Additions:
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
             inserted = inserted_fusion(self._search, node)
-            yield Grade.MATCHED, inserted or f"gives a value to %{readers[0].name}"
+            yield Grade.MATCHED, inserted or given_value(self._search, node, readers[0])
         if not users and not is_root(node):
             yield Grade.EXACT, IDLE
 
@@ -323,7 +326,7 @@ class Additions:
         elif callers and node.frame.computation.name not in self._search.computations.partners:
             yield Grade.MATCHED, f"its computation is new, called by %{callers[0]}"
         elif is_root(node):
-            yield Grade.MATCHED, "it is the root of its computation"
+            yield Grade.MATCHED, result_of(node)
 
     def _is_in_entry(self, node: Node) -> bool:
         return node.frame.computation is self._search.after.graph.module.entry

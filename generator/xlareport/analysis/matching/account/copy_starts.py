@@ -1,4 +1,4 @@
-"""What new asynchronous copies copy, and from which memory space to which.
+"""What new copies copy, asynchronous ones too, and from which memory space to which.
 
 The TPU compiler also copies an array in slices, which a `ConcatBitcast` joins.
 """
@@ -10,10 +10,12 @@ from xlareport.analysis.matching.account.led_to import led_to
 from xlareport.analysis.matching.sides.families import JOIN
 from xlareport.analysis.matching.sides.graph import Node
 from xlareport.analysis.matching.sides.side import Side
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _START, _DONE = "copy-start", "copy-done"
 _SLICE_STARTS = frozenset({"async-start", "slice-start"})
+_COPIES = frozenset({"copy", "dynamic-slice", "slice"})
+"""Opcodes that an `async-start` of a copy runs."""
 _SLICE_DONES = frozenset({"async-done", "slice-done"})
 _PARTS = 2
 """Elements of the shape of a start: result, operand and context; of slices the operand is first."""
@@ -47,6 +49,25 @@ def reason_of_sliced_copy(node: Node) -> str:
             return f"joins {len(starts)} slices of %{source}, copied{spaces}"
         return f"copies a slice of %{source}{spaces}; %{join.name} joins {len(starts)} of them"
     return ""
+
+
+def between_spaces(module: HloModule, node: Node) -> str:
+    """Return from which memory space to which a copy or its done copied; '' of other nodes."""
+    line, home = node.instruction, node.frame.computation
+    start = home.operand(line) if line.opcode in {_DONE, *_SLICE_DONES} else line
+    if start is None or not _copies(module, start):
+        return ""
+    source = home.operand(start)
+    if source is None or source.shape.elements or line.shape.elements:
+        return ""
+    return _spaces(source.shape.text, line.shape.text)
+
+
+def _copies(module: HloModule, line: Instruction) -> bool:
+    """Return whether an instruction, or what it starts, is a copy of an array or of its slice."""
+    roots = [callee.root.opcode for callee in module.callees(line) if callee.root]
+    runs = line.opcode == "async-start" and _COPIES.issuperset(roots[:1])
+    return runs or line.opcode in {"copy", _START, "slice-start"}
 
 
 def _joins(computation: Computation, line: Instruction) -> Iterator[Instruction]:

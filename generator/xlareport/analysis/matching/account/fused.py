@@ -159,9 +159,27 @@ class FusionSources:
             return same, Grade.EXACT
         pairing = self._pairings.get(place, _UNMATCHED)
         if place in pairing.after[1:]:
-            return pairing.before, pairing.known_of(pairing.before[0], place).grade
+            grade = pairing.known_of(pairing.before[0], place).grade
+            return self._originals(pairing, place), grade
         grades = (pairing.known_of(source, place).grade for source in pairing.before)
         return pairing.before, weakest(grades, pairing.grade)
+
+    def _originals(self, pairing: Pairing, copy: Place) -> tuple[Place, ...]:
+        """Return of which merged instructions there is a copy: those that its readers read."""
+        home = self._after.by_name[copy.computation]
+        readers = home.users.get(copy.instruction, ()) if len(pairing.before) > 1 else ()
+        read = {
+            Place(place.computation, name)
+            for reader in readers
+            for place in self._places_before(Place(home.name, reader.name))
+            if (line := self._before.find(*place)) is not None
+            for name in line.operand_names
+        }
+        return tuple(place for place in pairing.before if place in read) or pairing.before
+
+    def _places_before(self, place: Place) -> tuple[Place, ...]:
+        same = self._same_before(place)
+        return self._pairings.get(place, _UNMATCHED).before if same is None else same
 
     def _instructions_inside(self, holder: Instruction) -> list[tuple[Place, bool]] | None:
         """Return all instructions inside a fusion or call, and whether each is itself one.

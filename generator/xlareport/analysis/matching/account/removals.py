@@ -8,6 +8,7 @@ from xlareport.analysis.matching.account.carried import dropped
 from xlareport.analysis.matching.account.dead import DeadLines
 from xlareport.analysis.matching.account.epilogues import taken_over
 from xlareport.analysis.matching.account.loop_starts import LoopStarts
+from xlareport.analysis.matching.account.neutral import beside_given, gives_operand
 from xlareport.analysis.matching.account.reads import (
     WITHOUT_NODES,
     as_written,
@@ -239,6 +240,9 @@ class Removals:
             yield RegroupedInto(*place_of(whole), f"replaced by {words}")
         if reduces_nothing(self._search.before, node):
             yield REDUCED_NOTHING
+        given = gives_operand(self._search.before, node)
+        if given is not None:
+            yield given
         users = self._search.before.users.get(node, ())
         yield from self._without_users(node) if not users else self._with_users(node, users)
 
@@ -325,7 +329,8 @@ class Removals:
         yield from self._reads_of(node, known, near=True)
         farther = self._reads_of(node, self._living_users(users), near=False)
         if not any(self._lives.get(user, user.kept) for user, _ in users):
-            yield self._with_user(users[0][0], node, next(farther, ""))
+            more = beside_given(self._search.before, node) or next(farther, "")
+            yield self._with_user(users[0][0], node, more)
         yield from farther
 
     def _with_user(self, user: Node, node: Node, more: str) -> WithUser:

@@ -4,17 +4,14 @@ Whole pipelines run between the input and the final module. An instruction that 
 looks removed, and its replacement added; within a single pass that is good evidence.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from xlareport.analysis.matching.account.passed_values import passed_values
-from xlareport.analysis.matching.search.nodes import place_of
 from xlareport.analysis.matching.search.pairing import ChangeCause, Pairing, Place, Relation
-from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING
+from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING, GivesOperand
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import JOIN, family_of, is_heavy_at
-from xlareport.analysis.matching.sides.passed import beside_neutral
-from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade
 
@@ -68,26 +65,12 @@ def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
 def _mark(search: Search, unsure: Sequence[Pairing], pairings: Collection[Pairing]) -> None:
     """Grade pairings as guesses that neither module explains."""
     known = passed_values(search, pairings) if unsure else set()
-    operands = _neutral_operands(search.before) if unsure else {}
     for pairing in unsure:
         place = (pairing.before or pairing.after)[0]
-        if pairing.before and place in operands:
-            pairing.grade = Grade.MATCHED
-            pairing.reason = f"it gives its operand %{operands[place]} as it is"
-        elif place not in known and pairing.reason != REDUCED_NOTHING:
+        is_no_op = pairing.reason == REDUCED_NOTHING or isinstance(pairing.reason, GivesOperand)
+        if place not in known and not is_no_op:
             pairing.grade, pairing.reason = Grade.GUESSED, _REASON
             pairing.cause = ChangeCause.UNTRACED
-
-
-def _neutral_operands(before: Side) -> Mapping[Place, str]:
-    """Return the names of operands that operations return as they are, such as x of x + 0."""
-    operands: dict[Place, str] = {}
-    for node in before.open():
-        place = beside_neutral(before, node)
-        names = [*node.instruction.operand_names]
-        if place is not None and place < len(names):
-            operands[place_of(node)] = names[place]
-    return operands
 
 
 def _elements_carried(search: Search, pairings: Collection[Pairing]) -> set[Place]:

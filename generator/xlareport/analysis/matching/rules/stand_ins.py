@@ -343,16 +343,16 @@ def are_of_reordered(
 ) -> bool:
     """Return whether two nodes take elements of a reordered tuple, and of no kind alone.
 
-    Their numbers say nothing then; what reads them does. The tuple may have further elements now,
-    such as copies of constants for each use. `read` and `now` are the operands of the nodes.
+    Their numbers say nothing then; what reads them does. The tuple may have more elements now, such
+    as copies of constants for each use, or fewer. `read` and `now` are the operands of the nodes.
     """
     if not node.element or not other.element or not read or not now:
         return False
     whole, others = (operands[0][0].instruction.shape for operands in (read, now))
     old, new, shape = kinds_of(whole), kinds_of(others), node.instruction.shape
     is_alone = Counter(old)[shape.element_type, len(shape.dimensions)] == 1
-    is_whole = Counter(old) <= Counter(new)
-    is_moved = old != new[: len(old)] or are_permuted(whole, others)
+    is_whole = Counter(old) <= Counter(new) or Counter(new) <= Counter(old)
+    is_moved = old[: len(new)] != new[: len(old)] or are_permuted(whole, others)
     return is_whole and is_moved and not is_alone
 
 

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from xlareport.runtime import units
+from xlareport.runtime import english, units
 
 REDUCED_NOTHING = "it only reduced dimensions of one element"
 """The reason of a removed reduction that gave the elements of its operand."""
@@ -158,6 +158,20 @@ class WithUser(Struct, frozen=True):
         return f"{fate}, and {self.more}" if self.more else fate
 
 
+class GivesOperand(Struct, frozen=True):
+    """A removed operation that had no effect: `x + 0`."""
+
+    operand: str
+    """The name of the operand that it gave, without `%`."""
+    others: tuple[str, ...]
+    """The constants that are its other operands, as written."""
+
+    def __str__(self) -> str:
+        """Return `it gives its operand %x as it is: the other is 0`."""
+        be = "the other is" if len(self.others) == 1 else "the others are"
+        return f"it gives its operand %{self.operand} as it is: {be} {english.listing(self.others)}"
+
+
 class TakenOut(Struct, frozen=True):
     """A new slice that takes the result of one of several joined operations out of their whole."""
 
@@ -269,6 +283,7 @@ Reason: TypeAlias = (
     | DoneBy
     | ComputedElement
     | WithUser
+    | GivesOperand
     | PartialResults
     | Resharded
     | Masked

@@ -268,3 +268,25 @@ def test_a_merged_duplicate_is_not_what_was_copied_into_the_loop(read: Read) -> 
     assert "moved" not in words
     assert "`%two` in `main` was merged into `%also`" in words
     assert "`%also` in `main` was cloned to `%also.sunk` in the loop `%while`" in words
+
+
+def test_a_fill_moves_into_a_loop_that_has_an_equal_one_of_its_own(read: Read) -> None:
+    own = (
+        "  %nought = f32[] constant(0)\n  %wide.0 = f32[8]{0} broadcast(%nought), dimensions={}\n"
+        "  %next = "
+    )
+    also = "  %also = f32[8]{0} broadcast(%zero), dimensions={}\n  ROOT %both = "
+    before, after = (
+        text.replace("  %next = ", own)
+        .replace("tanh(%held)", "maximum(%held, %wide.0)")
+        .replace("tanh(%begun)", "maximum(%begun, %wide.0)")
+        .replace("  ROOT %both = ", also)
+        .replace("(f32[8]{0}, f32[8]{0}) tuple(%last, %fill)", "(f32[8]{0}) tuple(%also)")
+        for text in (_FILLED, _FILLED_IN_THE_LOOP)
+    )
+    after = after.replace("  %fill = f32[8]{0} broadcast(%zero), dimensions={}\n", "")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "fill")) == Place("body", "fill.2")
+    pairing = matching.pairing_after(Place("main", "room"))
+    assert pairing is not None
+    assert pairing.relation is Relation.ADDED

@@ -12,6 +12,7 @@ from xlareport.knowledge.grades import Grade
 from xlareport.runtime.grouping import group_by_key
 
 _REASON = "the same constant value, in the loop now"
+_COPY = "a further copy, in the loop"
 _MOST_LOOPS = 16
 
 
@@ -45,7 +46,7 @@ def sunk(search: Search) -> None:
 
 
 def _note_fill(search: Search, node: Node) -> None:
-    """Record a fill as a copy of the one that a loop was given, which is kept for others.
+    """Pair a fill with the one that a loop was given, or record it as a copy of that.
 
     In the loop, a select takes it for the first iteration and the carried element for the others.
     """
@@ -58,10 +59,10 @@ def _note_fill(search: Search, node: Node) -> None:
             old = search.computations.partners.get(body, body)
             fill = _initial_of(search.before.graph, old, element)
             if fill is not None and _fills_alike(search, fill, node):
-                reason = "a further copy, in the loop"
-                search.copies[node] = fill, reason
+                _take_inside(search, fill, node)
                 for ours, theirs in operand_pairs(search, fill, node):
-                    search.copies.setdefault(theirs, (ours, reason))
+                    search.copies.setdefault(theirs, (ours, _COPY))
+                return
 
 
 def _selects(node: Node) -> bool:
@@ -69,8 +70,8 @@ def _selects(node: Node) -> bool:
 
 
 def _fills_alike(search: Search, fill: Node, node: Node) -> bool:
-    """Return whether a fill that has a counterpart and a new one repeat the same constant."""
-    if not node.instruction.operands or is_free(fill):
+    """Return whether two fills repeat the same constant."""
+    if not node.instruction.operands:
         return False
     if search.forms.of(fill.instruction) != search.forms.of(node.instruction):
         return False
@@ -95,7 +96,7 @@ def _take_inside(search: Search, outside: Node, node: Node) -> None:
     """Pair a constant with a free one outside the loop, or record it as a copy of a kept one."""
     original = _merged_into(search, outside) or outside
     if not (is_free(original) and search.link(original, node, Grade.MATCHED, _REASON)):
-        search.copies[node] = original, "a further copy, in the loop"
+        search.copies[node] = original, _COPY
 
 
 def _merged_into(search: Search, constant: Node) -> Node | None:
