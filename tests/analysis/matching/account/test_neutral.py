@@ -63,3 +63,13 @@ def test_a_sum_with_another_constant_gives_no_operand(read: Read) -> None:
     before = _BEFORE.replace("constant(0)", "constant(2)")
     assert "as it is" not in _reason(read, before, "sum")
     assert "as it is" not in _reason(read, before, "wide")
+
+
+def test_a_sum_with_0_that_nothing_read_on_went_with_its_user(read: Read) -> None:
+    before = _BEFORE.replace(
+        "  %tanh = f32[4,8]{1,0} tanh(%sum)",
+        "  %both = (f32[4,8]{1,0}, f32[4,8]{1,0}) tuple(%sum, %exp)\n"
+        "  %same = f32[4,8]{1,0} get-tuple-element(%both), index=1\n"
+        "  %tanh = f32[4,8]{1,0} tanh(%same)",
+    )
+    assert "as it is" not in _reason(read, before, "sum")

@@ -240,10 +240,10 @@ class Removals:
             yield RegroupedInto(*place_of(whole), f"replaced by {words}")
         if reduces_nothing(self._search.before, node):
             yield REDUCED_NOTHING
+        users = self._search.before.users.get(node, [])
         given = gives_operand(self._search.before, node)
-        if given is not None:
+        if given is not None and (is_root(node) or any(self._living_users(users))):
             yield given
-        users = self._search.before.users.get(node, ())
         yield from self._without_users(node) if not users else self._with_users(node, users)
 
     @staticmethod

@@ -4,14 +4,17 @@ Whole pipelines run between the input and the final module. An instruction that 
 looks removed, and its replacement added; within a single pass that is good evidence.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from xlareport.analysis.matching.account.neutral import gives_operand
 from xlareport.analysis.matching.account.passed_values import passed_values
+from xlareport.analysis.matching.search.nodes import place_of
 from xlareport.analysis.matching.search.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.matching.search.reasons import REDUCED_NOTHING, GivesOperand
 from xlareport.analysis.matching.search.search import Search
 from xlareport.analysis.matching.sides.facts import holders_of
 from xlareport.analysis.matching.sides.families import JOIN, family_of, is_heavy_at
+from xlareport.analysis.matching.sides.side import Side
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade
 
@@ -65,12 +68,20 @@ def mark_untraced(search: Search, pairings: Collection[Pairing]) -> None:
 def _mark(search: Search, unsure: Sequence[Pairing], pairings: Collection[Pairing]) -> None:
     """Grade pairings as guesses that neither module explains."""
     known = passed_values(search, pairings) if unsure else set()
+    given = _given_operands(search.before) if unsure else {}
     for pairing in unsure:
         place = (pairing.before or pairing.after)[0]
-        is_no_op = pairing.reason == REDUCED_NOTHING or isinstance(pairing.reason, GivesOperand)
-        if place not in known and not is_no_op:
+        if pairing.before and place in given:
+            pairing.grade, pairing.reason = Grade.MATCHED, given[place]
+        elif place not in known and pairing.reason != REDUCED_NOTHING:
             pairing.grade, pairing.reason = Grade.GUESSED, _REASON
             pairing.cause = ChangeCause.UNTRACED
+
+
+def _given_operands(before: Side) -> Mapping[Place, GivesOperand]:
+    """Return which operands operations give as they are, such as x of x + 0."""
+    given = ((place_of(node), gives_operand(before, node)) for node in before.open())
+    return {place: operand for place, operand in given if operand is not None}
 
 
 def _elements_carried(search: Search, pairings: Collection[Pairing]) -> set[Place]:
