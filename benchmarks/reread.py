@@ -29,6 +29,8 @@ from xlareport.analysis.passes.step_boundaries import find_boundaries
 _READINGS = Path(__file__).resolve().parent.parent / "tests/labels/readings.tsv"
 _CUT = "…"
 _WAYS = {"forward": ">", "back": "<"}
+_STEP = re.compile(r"(?:step )?(\d+)\b")
+"""How the table names the step of an account, before the name of its snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,23 @@ class Reading:
     @property
     def key(self) -> str:
         """Return what names the claim: dump, module, step or instruction."""
-        known = "" if self.what.startswith("step") else self.claim.partition(f" {self._way} ")[0]
+        known = "" if self.step else self.claim.partition(f" {self._way} ")[0]
         return " ".join(filter(None, (self.dump, self.module, self.what, known)))
 
     @property
     def _way(self) -> str:
-        return _WAYS.get(self.what, "")
+        return _WAYS.get(self.what.partition(" ")[0], "")
+
+    @property
+    def step(self) -> int:
+        """The number of the step of an account; 0 of a history."""
+        numbered = _STEP.match(self.what)
+        return int(numbered[1]) if numbered is not None else 0
+
+    @property
+    def is_forward(self) -> bool:
+        """Whether a history starts at the first snapshot."""
+        return self.what.startswith("forward")
 
     @property
     def place(self) -> Place | None:
@@ -87,10 +100,9 @@ def _names(cut: str, name: str) -> bool:
 def _accounts(module: api.Module, rows: Iterable[Reading]) -> Iterator[tuple[Reading, str]]:
     boundaries = list(find_boundaries(module.read))
     for row in rows:
-        number = int(row.what.removeprefix("step ")) if row.what.startswith("step ") else 0
-        if not 0 < number <= len(boundaries):
+        if not 0 < row.step <= len(boundaries):
             continue
-        change = step_at(module.read, boundaries[number - 1])
+        change = step_at(module.read, boundaries[row.step - 1])
         yield row, "\n".join((change.headline, *change.account))
 
 
@@ -101,9 +113,9 @@ def _histories(
     sequence = SnapshotSequence([stage.hlo for stage in stages])
     drawing = Drawing(dump, module.key, sequence, tuple(stage.key for stage in stages))
     for row in rows:
-        forward = row.what == "forward"
-        if row.place is not None and sequence.modules[0 if forward else -1].find(*row.place):
-            yield row, history_claim(drawing, row.place, forward=forward)[0]
+        end = sequence.modules[0 if row.is_forward else -1]
+        if row.place is not None and end.find(*row.place):
+            yield row, history_claim(drawing, row.place, forward=row.is_forward)[0]
 
 
 def holds(text: str, claim: str) -> bool:
