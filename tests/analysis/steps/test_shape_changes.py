@@ -95,6 +95,14 @@ def test_a_long_text_ends_with_a_whole_name(text: str, shown: str) -> None:
     assert shortened("", text).after == shown
 
 
+def test_element_types_in_another_order_did_not_change() -> None:
+    old = parse_shape("(f32[64,8]{1,0}, f32[64,4]{1,0}, bf16[9,4,8]{2,1,0}, f32[1,4,8]{2,1,0})")
+    new = parse_shape("(f32[16,4]{1,0}, f32[1,4,4]{2,1,0}, f32[1,2,8]{2,1,0}, bf16[9,16]{1,0})")
+    changes = compare_shapes(old, new)
+    assert [*changes] == [Kind.SHAPE]
+    assert "f32[64,8]{1,0} → f32[16,4]{1,0}" in str(changes[Kind.SHAPE])
+
+
 def test_a_result_that_is_an_element_of_a_tuple_now_is_no_change_of_its_elements() -> None:
     old = _shape("(f32[8]{0}, s32[8]{0})")
     new = _shape("(f32[4]{0}, (f32[8]{0}, s32[8]{0}))")

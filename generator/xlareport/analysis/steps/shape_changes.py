@@ -133,6 +133,8 @@ def _elements(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
         order = _OTHER_ORDER
         lost = next(was for was, _ in moved if gained[was.text] < 0)
         moved = [(lost, next(now for _, now in moved if gained[now.text] > 0))]
+    elif _reorder_types(old, new) and (alike := [*filter(_are_of_one_type, moved)]):
+        moved, order = alike, _IN_OTHER_ORDER
     differences = [*chain.from_iterable(_shape_of(was, now).items() for was, now in moved)]
     kind, text = min(differences, key=lambda pair: (_WEIGHT[pair[0]], _is_tiling(pair[1])))
     such_as = "such as " if changed > 1 and len({text for _, text in differences}) > 1 else ""
@@ -140,6 +142,16 @@ def _elements(old: Shape, new: Shape) -> dict[Kind, str | ShapeChange]:
     if isinstance(text, str):
         return {kind: f"{lead}{text}{order}"}
     return {kind: replace(text, lead=f"{lead}{text.lead}", tail=f"{text.tail}{order}")}
+
+
+def _reorder_types(old: Shape, new: Shape) -> bool:
+    """Return whether two tuples have the same element types in another order."""
+    before, after = ([part.element_type for part in shape.elements] for shape in (old, new))
+    return before != after and sorted(before) == sorted(after)
+
+
+def _are_of_one_type(pair: tuple[Shape, Shape]) -> bool:
+    return pair[0].element_type == pair[1].element_type
 
 
 def _is_tiling(change: str | ShapeChange) -> bool:

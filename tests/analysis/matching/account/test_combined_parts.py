@@ -169,6 +169,15 @@ def test_a_sum_of_masked_rows_combines_what_each_device_gathers(read: Read) -> N
     assert str(added.reason) == "it combines partial results of %gather.2"
 
 
+def test_the_gathered_rows_may_be_moved_before_they_are_masked(read: Read) -> None:
+    moved = _MASKED.replace(
+        "  %four", "  %bitcast.2 = f32[2,4]{1,0} bitcast(%gather.2)\n  %four"
+    ).replace("%zeros, %gather.2", "%zeros, %bitcast.2")
+    added = match(read(_GATHERED), read(moved)).pairing_after(_SUM)
+    assert added is not None
+    assert str(added.reason) == "it combines partial results of %gather.2"
+
+
 def test_a_choice_of_two_values_is_no_mask(read: Read) -> None:
     chosen = _MASKED.replace("broadcast(%zero), dimensions={}", "sine(%gather.2)")
     added = match(read(_GATHERED), read(chosen)).pairing_after(_SUM)

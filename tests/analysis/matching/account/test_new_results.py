@@ -93,3 +93,29 @@ def test_a_root_that_converts_back_says_so(read: Read) -> None:
     )
     words = "it is the root of its computation and converts %multiply back to bf16"
     assert _reason(read, (_TYPED, after), Place("inner", "convert")) == words
+
+
+_FILLED = """
+%filled (z: f32[]) -> f32[8] {
+  %z = f32[] parameter(0)
+  ROOT %fill = f32[8]{0} broadcast(%z), dimensions={}
+}
+
+ENTRY %main (x: f32[8]) -> (f32[8], f32[8]) {
+  %x = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  %filling = f32[8]{0} fusion(%zero), kind=kLoop, calls=%filled
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%x, %filling)
+}
+"""
+
+
+def test_a_new_fusion_that_only_fills_gives_a_value(read: Read) -> None:
+    before = """
+ENTRY %main (x: f32[8]) -> (f32[8]) {
+  %x = f32[8]{0} parameter(0)
+  ROOT %out = (f32[8]{0}) tuple(%x)
+}
+"""
+    reason = _reason(read, (before, _FILLED), Place("main", "filling"))
+    assert reason == "gives a value to %out"

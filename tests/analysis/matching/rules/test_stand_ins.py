@@ -783,6 +783,7 @@ ENTRY %main (a: f32[4,8], b: f32[8,4]) -> (f32[4,4], f32[4], f32[4,4], f32[4]) {
   %dot = f32[4,4]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   %sum = f32[4]{0} reduce(%a, %zero), dimensions={1}, to_apply=%add
   %all = f32[4]{0} all-reduce(%sum), to_apply=%add
+  %mean = f32[4]{0} divide(%sum, %all)
   %part = f32[4,4]{1,0} slice(%a), slice={[0:4], [0:4]}
   %row = f32[4]{0} bitcast(%part)
   %first = f32[4]{0} slice(%row), slice={[0:4]}
@@ -800,6 +801,7 @@ def test_no_move_of_data_multiplies_and_no_slice_adds_up(read: Read) -> None:
     assert not could_do_its_work(nodes["row"], nodes["sum"])
     assert not could_do_its_work(nodes["row"], nodes["all"])
     assert not could_do_its_work(nodes["all"], nodes["sum"])
+    assert not could_do_its_work(nodes["mean"], nodes["sum"])
 
 
 _PAIR = "(f32[8]{0}, f32[8]{0})"

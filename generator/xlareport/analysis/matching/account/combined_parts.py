@@ -67,24 +67,28 @@ def _pieces(after: Side, operands: list[Node]) -> list[Node]:
 
 
 def _behind_new_moves(side: Side, node: Node) -> Node:
-    """Return what a new move of data reads, or the node itself where it is none.
+    """Return what new moves of data in a row read, or the node itself where it is none.
 
     Behind a new mask, the gather that it lets through: each device gathers the rows that it has.
     """
+    moved = _moved(side, node)
+    return _gathered(side, moved) or moved
+
+
+def _moved(side: Side, node: Node) -> Node:
+    """Return what new moves of data in a row read, or the node itself where it is none."""
     for _ in range(_MOST_MOVES):
-        operands = [operand for operand, _ in side.graph.operands(node)]
-        gathered = _gathered(node, operands)
-        moves = node.instruction.opcode in REARRANGEMENTS and operands
-        if not is_free(node) or not (gathered or moves):
+        read = side.graph.operands(node) if node.instruction.opcode in REARRANGEMENTS else ()
+        if not read or not is_free(node):
             break
-        node = gathered or operands[0]
+        node = read[0][0]
     return node
 
 
-def _gathered(node: Node, operands: list[Node]) -> Node | None:
-    """Return the gather that a select chooses instead of a constant; None of anything else."""
-    if node.instruction.opcode != "select":
+def _gathered(side: Side, node: Node) -> Node | None:
+    """Return the gather, moved or not, that a new select chooses instead of a constant, or None."""
+    if node.instruction.opcode != "select" or not is_free(node):
         return None
-    values = [operand for operand in operands[1:] if not operand.constant]
-    rows = [operand for operand in values if operand.instruction.opcode == "gather"]
-    return rows[0] if len(values) == len(rows) == 1 else None
+    values = [value for value, _ in side.graph.operands(node)[1:] if not value.constant]
+    source = _moved(side, values[0]) if len(values) == 1 else None
+    return source if source is not None and source.instruction.opcode == "gather" else None

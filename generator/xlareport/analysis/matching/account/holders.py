@@ -196,16 +196,17 @@ def _fusion_around(side: Side, node: Node) -> Node | None:
 
 
 _MOVING = REARRANGEMENTS | {"parameter"}
+_REPEATING = frozenset({"broadcast", "constant"})
 _LIGHT = _MOVING | {"constant", "slice"}
 
 
 def holds_no_old_work(search: Search, frame: Frame) -> bool:
-    """Return whether a fusion or call only moves data, or holds heavy work that was not before.
+    """Return whether a fusion or call only moves or repeats data, or holds heavy work that is new.
 
     That is of families of which no instruction before is without a counterpart.
     """
     lines = frame.computation.instructions
-    if all(line.opcode in _MOVING for line in lines):
+    if all(line.opcode in _MOVING | _REPEATING for line in lines):
         return True
     work = [line for line in lines if line.opcode not in _LIGHT and not is_mark(line)]
     families = {family_of(line) for line in work}

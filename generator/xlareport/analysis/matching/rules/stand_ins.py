@@ -38,7 +38,7 @@ _FILLS = frozenset({"broadcast", "constant", "iota"})
 """Opcodes of fill values, which passes replace with one another or move."""
 _SUMS = frozenset({"all-reduce", "all-reduce-done", "all-reduce-start", "reduce", "reduce-scatter"})
 """Opcodes that combine numbers: none does what a move did."""
-_OTHER_WORK = {("all-reduce", "reduce"), ("reduce", "slice")} | {
+_OTHER_WORK = {("all-reduce", "reduce"), ("divide", "reduce"), ("reduce", "slice")} | {
     ("add", f"all-reduce{end}") for end in ("", "-done")
 }
 """Opcodes of a sum and what is none, or of two sums of which only one is over devices."""
