@@ -98,3 +98,17 @@ def test_a_slice_of_one_of_several_merged_dots_belongs_to_the_dot_alone_of_its_l
     )
     pairing = match(parse_module(siblings), parse_module(cut)).pairing_after(Place("summed", "cut"))
     assert pairing is None or Place("main", "dot.1") not in pairing.before
+
+
+def test_a_convert_of_the_result_alone_is_no_part_of_the_dot() -> None:
+    whole = (
+        _SPLIT.replace("f32[4,8,32] dot", "f32[8,32] dot")
+        .replace("bf16[8,4,16]", "bf16[8,64]")
+        .replace("bf16[4,16,32]", "bf16[64,32]")
+        .replace("f32[4,8,32]", "f32[8,32]")
+        .replace("f32[4,256]", "f32[256]")
+        .replace("lhs_batch_dims={1}, lhs_contracting_dims={2}", "lhs_contracting_dims={1}")
+        .replace("rhs_batch_dims={0}, rhs_contracting_dims={1}", "rhs_contracting_dims={0}")
+        .replace(f"reduce(%r, %zero), dimensions={{0}}, to_apply=%add{_DOT}", "bitcast(%r)")
+    )
+    assert _parts(whole)[1] == {"dot.5"}

@@ -49,8 +49,11 @@ def _is_product(node: Node) -> bool:
 
 
 def _results(search: Search, product: Node, key: Hashable) -> Iterator[Node]:
-    """Yield the free nodes of a key that read a product, behind moves and each other."""
-    seen = [product]
+    """Yield the free nodes of a key that read a product, behind moves and each other.
+
+    A convert alone is no part: the product has another type, and the convert gives the old one.
+    """
+    seen, behind = [product], set[Node]()
     for read in seen:
         for user in dict.fromkeys(user for user, _ in search.after.users.get(read, ())):
             is_own = opcode_of(user) in _ADDED and place_key(user) == key
@@ -58,5 +61,7 @@ def _results(search: Search, product: Node, key: Hashable) -> Iterator[Node]:
                 continue
             if is_own or opcode_of(user) in MOVES:
                 seen.append(user)
-            if is_own:
+            if read in behind or (is_own and opcode_of(user) != "convert"):
+                behind.add(user)
+            if is_own and user in behind:
                 yield user
