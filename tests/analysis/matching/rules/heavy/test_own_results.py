@@ -1,4 +1,4 @@
-"""Sums, converts and slices of products, which have their op_name and Python stack."""
+"""Sums of split products, which have their op_name and Python stack."""
 
 from tests.modules import parse_module
 
@@ -82,22 +82,6 @@ def test_a_sum_of_another_line_of_the_program_is_its_own() -> None:
     other = f"to_apply=%add{_DOT}".replace("stack_frame_id=1", "stack_frame_id=2")
     relation, parts = _parts(_SPLIT.replace(f"to_apply=%add{_DOT}", other))
     assert "reduce.5" not in parts, relation
-
-
-def test_a_slice_of_one_of_several_merged_dots_belongs_to_the_dot_alone_of_its_line() -> None:
-    cut = _SPLIT.replace(
-        f"%reduce.5 = f32[256] reduce(%r, %zero), dimensions={{0}}, to_apply=%add{_DOT}",
-        f"%cut = f32[1,256] slice(%r), slice={{[0:1], [0:256]}}{_DOT}\n"
-        "  %reduce.5 = f32[256] bitcast(%cut)",
-    )
-    assert "cut" in _parts(cut)[1]
-    siblings = _BEFORE.replace(
-        "  ROOT %sin",
-        f"  %dot.2 = bf16[16,16] dot(%a, %a), lhs_contracting_dims={{1}}, "
-        f"rhs_contracting_dims={{1}}{_DOT}\n  ROOT %sin",
-    )
-    pairing = match(parse_module(siblings), parse_module(cut)).pairing_after(Place("summed", "cut"))
-    assert pairing is None or Place("main", "dot.1") not in pairing.before
 
 
 def test_a_convert_of_the_result_alone_is_no_part_of_the_dot() -> None:
